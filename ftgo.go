@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -96,10 +95,10 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		j, err := t.job(mode, true)
 		if err == nil {
-			var last *trace.Reading
-			if last, err = j.run(ctx, 0, func(c *Call, _ *Report) bool { return yield(c, nil) }); err == nil {
-				err = j.loss(last)
-			}
+			err = j.run(ctx, 0, func(c *Call, _ *Report) bool { return yield(c, nil) })
+		}
+		if err == nil {
+			err = j.loss()
 		}
 		if err != nil && !errors.Is(err, errBroken) {
 			yield(nil, err)
@@ -114,7 +113,7 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 	return func(yield func(*Report, error) bool) {
 		j, err := t.job(uprobe.Latency, false)
 		if err == nil {
-			_, err = j.run(ctx, every, func(_ *Call, r *Report) bool { return yield(r, nil) })
+			err = j.run(ctx, every, func(_ *Call, r *Report) bool { return yield(r, nil) })
 		}
 		if err != nil && !errors.Is(err, errBroken) {
 			yield(nil, err)
@@ -131,7 +130,7 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var last Report
-	_, err = j.run(ctx, 0, func(_ *Call, r *Report) bool {
+	err = j.run(ctx, 0, func(_ *Call, r *Report) bool {
 		last = *r
 		return true
 	})
@@ -143,7 +142,7 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 func (t *Tracer) List() iter.Seq2[Func, error] {
 	return func(yield func(Func, error) bool) {
 		q, err := t.query()
-		var rows []target.Row
+		var rows []target.Listed
 		if err == nil {
 			rows, err = q.List(quiet{}.Say, true)
 		}
@@ -152,7 +151,7 @@ func (t *Tracer) List() iter.Seq2[Func, error] {
 			return
 		}
 		for _, r := range rows {
-			f := Func{Name: r.Name, Addr: r.Addr, File: r.File, Line: r.Line, Signature: r.Signature, Unprobed: r.Unprobed}
+			f := Func{Name: r.Name, Addr: r.Addr, File: r.File, Line: r.Line, Signature: r.Signature, Unprobed: r.Err}
 			if !yield(f, nil) {
 				return
 			}

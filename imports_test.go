@@ -35,7 +35,7 @@ var arrows = []arrow{
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/arch", module + "/internal/procfs",
-		module + "/internal/printable", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
+		module + "/internal/printable", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/doctor", to: []string{
@@ -72,7 +72,7 @@ var arrows = []arrow{
 		module + "/internal/capture", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/procfs",
 		module + "/internal/recording", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/tracefs",
 		module + "/internal/uprobe", module + "/offsets"}},
-	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
+	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/internal/pairing", module + "/parse",
 		module + "/internal/stats", "github.com/google/pprof/profile", module + "/internal/gotype", module + "/internal/capture", module + "/internal/printable"}},

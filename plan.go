@@ -1,11 +1,12 @@
 package ftgo
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
@@ -22,7 +23,7 @@ import (
 // trace yields calls instead of totals.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 	j := &job{tracer: t, each: each, fetch: capture.DefaultLimits}
-	j.request.Source = trace.Options{Filter: procfs.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
+	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
 	plan := j.live
 	if t.Recording != "" {
 		plan = j.recorded
@@ -41,7 +42,8 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 
 // query returns the query for the target in the Tracer's fields.
 func (t *Tracer) query() (*target.Query, error) {
-	q := &target.Query{Binary: t.Binary, Filter: procfs.Filter{PIDs: t.PIDs}, Funcs: t.Funcs, Exclude: t.Exclude, Signatures: true, Live: true}
+	q := &target.Query{Binary: t.Binary, Funcs: t.Funcs, Signatures: true, Live: true}
+	q.PIDs, q.Exclude = t.PIDs, t.Exclude
 	switch {
 	case len(t.Funcs) == 0:
 		return nil, fmt.Errorf("no Funcs: %w", ErrNoMatch)
@@ -92,7 +94,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	if j.each {
 		j.request.Probes.Stack, j.request.Values = t.Stack, j.values
 	}
-	j.request.Source.Recorder.BufferKB, j.request.Source.Entries = t.bufferKB, mode == uprobe.Entries
+	j.request.Source.BufferKB, j.request.Source.Entries = t.bufferKB, mode == uprobe.Entries
 	j.request.RecordCounts()
 	if err := j.request.MakePlan(); err != nil {
 		return err
@@ -169,8 +171,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Recording, err)
 	}
-	was := &rec.About.Options
-	if was.Inside != "" {
+	if slices.ContainsFunc(rec.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--inside=") }) {
 		return fmt.Errorf("%s: made with --inside: %w", t.Recording, ErrUnsupported)
 	}
 	options := j.request.Source
@@ -179,7 +180,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 		j.cutOff = errors.New("the recording was cut off: the number of lost events is unknown")
 	}
 	if timed := rec.Plan.Mode == uprobe.Latency; j.each && !timed && rec.Plan.Mode != uprobe.Entries || !j.each && mode == uprobe.Latency && !timed {
-		return fmt.Errorf("%s: made for %s: %w", t.Recording, rec.About.Command, ErrUnsupported)
+		return fmt.Errorf("%s: made for %s: %w", t.Recording, rec.Command, ErrUnsupported)
 	}
 	if t.Binary != "" {
 		if err := j.traced(rec); err != nil {
@@ -193,22 +194,24 @@ func (j *job) recorded(mode uprobe.Mode) error {
 
 // traced opens the binary of a recording, and plans the probes again to get the types of values.
 func (j *job) traced(rec *recording.Recording) (err error) {
-	was := &rec.About.Options
-	if j.request.Target.Binary, err = rec.About.Binary.Open(j.tracer.Binary); err != nil {
+	if j.request.Target.Binary, err = rec.Binary.Open(j.tracer.Binary); err != nil || !j.each || rec.Command != "trace" {
 		return err
 	}
-	switch {
-	case !j.each || rec.About.Command != "trace":
-		return nil
-	case was.Where != "":
-		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: rec.Patterns, Signatures: true}
+	q.AllowUnmatched = true
+	for _, flag := range rec.Flags {
+		switch name, value, _ := strings.Cut(flag, "="); name {
+		case "--exclude":
+			q.Exclude = append(q.Exclude, value)
+		case "--budget":
+		default:
+			return fmt.Errorf("values of a recording that was made with %s: %w", name, ErrUnsupported)
+		}
 	}
-	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, Signatures: true, AllowUnmatched: true}
 	again, err := q.Resolve(quiet{}.Say)
 	if err != nil {
 		return err
 	}
-	j.fetch = capture.Limits{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
 	j.request.Values = j.values
 	if err := j.request.Replan(again); err != nil {
 		return err

@@ -7,18 +7,20 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// funcCode is the complete decoding of a function with all its parts and the jumps that leave it. If any of it is
-// ambiguous, decode returns an error. Offsets are relative to the first byte of the function. A part that the
-// compiler moved elsewhere has offsets below 0 or beyond the size of the function.
-type funcCode struct {
+// decoder decodes a function completely, with all its parts and the jumps that leave it. If any of it is ambiguous, decode
+// returns an error. Offsets are relative to the first byte of the function. A part that the compiler moved elsewhere has
+// offsets below 0 or beyond the size of the function.
+type decoder struct {
 	processor arch.Processor
+	binary    *Binary
 	fn        *Func
 	parts     []part // the first is the function itself; only C functions have more
 	// tails are the offsets of unconditional jumps that leave the function and do not return to it. condTails are the
 	// offsets of conditional jumps of this kind.
 	tails, condTails []int
-	jumpTargets      []int // the targets of direct jumps inside the function
-	hasSwitch        bool  // the function has indirect jumps that may stay inside it
+	jumpTargets      []int       // the targets of direct jumps inside the function
+	crossJumps       [][2]uint64 // from and to addresses of jumps between parts, which decodeC checks at the end
+	hasSwitch        bool        // the function has indirect jumps that may stay inside it
 }
 
 // part is a contiguous piece of a function, decoded from its first byte to its last.
@@ -40,61 +42,69 @@ type jump struct {
 }
 
 // decode decodes a function. The error says why it is unsafe to probe the function.
-func (b *Binary) decode(f *Func) (*funcCode, error) {
-	c := &funcCode{processor: b.image.Processor, fn: f}
+func (b *Binary) decode(f *Func) (d *decoder, err error) {
+	d = &decoder{processor: b.image.Processor, binary: b, fn: f}
 	if f.ABI == SystemV {
-		w := &cDecoder{code: c, binary: b}
-		if err := w.decode(); err != nil {
-			return nil, err
-		}
-	} else if whole, err := b.readPart(f.Name, f.Addr, f.Size); err != nil {
-		return nil, err
-	} else if err := c.decodeGo(whole); err != nil {
-		return nil, err
+		return d, d.decodeC()
 	}
-	return c, nil
+	if err := d.addPart(f.Addr, f.Size); err != nil {
+		return d, err
+	}
+	return d, d.findTails()
 }
 
-// readPart reads the bytes of a function or of a part of it.
-func (b *Binary) readPart(name string, addr, size uint64) (p part, err error) {
-	p.addr = addr
-	if p.code, err = b.image.Code(name, addr, size); err != nil {
-		return p, err
-	}
-	p.offset, err = b.image.FileOffset(addr)
-	return p, err
-}
-
-// decodeGo decodes a Go function, which has only one part, and finds the jumps that leave it.
-func (c *funcCode) decodeGo(whole part) error {
-	if err := c.addPart(whole); err != nil {
-		return err
-	}
-	for _, j := range c.parts[0].jumps {
-		c.hasSwitch = c.hasSwitch || j.in.Kind.Indirect()
+// findTails finds the jumps that leave a Go function, which has only one part.
+func (d *decoder) findTails() error {
+	for _, j := range d.parts[0].jumps {
+		d.hasSwitch = d.hasSwitch || j.in.Kind.Indirect()
 		switch {
 		case j.inside:
 		case j.in.Kind == arch.CondJump:
 			return fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
 		case j.in.Kind == arch.SwitchJump: // stays inside the function
 		default:
-			c.tails = append(c.tails, j.at)
+			d.tails = append(d.tails, j.at)
 		}
 	}
 	return nil
 }
 
-// addPart decodes a part and adds it to the function.
-func (c *funcCode) addPart(p part) error {
-	if err := p.decode(c.processor); err != nil {
+// maxParts is above the number of parts that compilers split a function into.
+const maxParts = 64
+
+// addPart reads and decodes the part of the function at an address.
+func (d *decoder) addPart(addr, size uint64) (err error) {
+	if len(d.parts) == maxParts {
+		return fmt.Errorf("in more than %d parts", maxParts)
+	}
+	p := part{addr: addr}
+	if p.code, err = d.binary.image.Code(d.fn.Name, addr, size); err != nil {
 		return err
 	}
-	c.parts = append(c.parts, p)
-	from := c.offsetOf(p.addr)
+	if p.offset, err = d.binary.image.FileOffset(addr); err != nil {
+		return err
+	}
+	return d.decodePart(p)
+}
+
+// decodePart decodes a part and adds it to the function.
+func (d *decoder) decodePart(p part) error {
+	if err := p.decode(d.processor); err != nil {
+		return err
+	}
+	d.parts = append(d.parts, p)
+	from := d.offsetOf(p.addr)
 	for _, j := range p.jumps {
 		if j.inside {
-			c.jumpTargets = append(c.jumpTargets, from+j.to)
+			d.jumpTargets = append(d.jumpTargets, from+j.to)
 		}
+	}
+	if d.fn.ABI != SystemV {
+		return nil
+	}
+	switch p.last.Kind {
+	case arch.Other, arch.Literal, arch.CondJump, arch.IndirectCall:
+		return errors.New("execution runs on past its end")
 	}
 	return nil
 }
@@ -149,12 +159,12 @@ func middleError(from, to int) error {
 }
 
 // offsetOf converts an address to an offset from the start of the function.
-func (c *funcCode) offsetOf(addr uint64) int { return int(addr - c.parts[0].addr) }
+func (d *decoder) offsetOf(addr uint64) int { return int(addr - d.parts[0].addr) }
 
 // partAt returns the part that contains an address, or nil.
-func (c *funcCode) partAt(addr uint64) *part {
-	for i := range c.parts {
-		if p := &c.parts[i]; addr >= p.addr && addr-p.addr < uint64(len(p.code)) {
+func (d *decoder) partAt(addr uint64) *part {
+	for i := range d.parts {
+		if p := &d.parts[i]; addr >= p.addr && addr-p.addr < uint64(len(p.code)) {
 			return p
 		}
 	}
@@ -162,15 +172,15 @@ func (c *funcCode) partAt(addr uint64) *part {
 }
 
 // site returns the site of the instruction at an offset. The error says why the kernel can't probe it.
-func (c *funcCode) site(offset int) (s Site, err error) {
-	addr := c.fn.Addr + uint64(offset)
-	p := c.partAt(addr)
+func (d *decoder) site(offset int) (s Site, err error) {
+	addr := d.fn.Addr + uint64(offset)
+	p := d.partAt(addr)
 	at := int(addr - p.addr)
-	in, err := c.processor.Decode(p.code[at:])
+	in, err := d.processor.Decode(p.code[at:])
 	if err != nil {
 		return s, fmt.Errorf("instruction at +%#x: %w", at, err)
 	}
-	cost := c.processor.Cost(p.code, at)
+	cost := d.processor.Cost(p.code, at)
 	if cost.Refused != "" {
 		return s, fmt.Errorf("instruction at +%#x: %s", at, cost.Refused)
 	}

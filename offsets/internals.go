@@ -40,11 +40,11 @@ func (b internals) Constant(name, pkg string) (t *gotype.Type, value uint64, ok 
 // conditional jump, but may have to single-step the first instruction of a function without a stack check, which
 // costs the program ten times as much.
 func (b internals) FirstBranch(f *Func) (Site, error) {
-	c, err := b.decode(f)
+	d, err := b.decode(f)
 	if err != nil {
 		return Site{}, err
 	}
-	return c.firstBranch()
+	return d.firstBranch()
 }
 
 // NoCode reports whether err says that [internals.LineAddrs] or [internals.SiteAt] found no code.
@@ -59,12 +59,12 @@ var errNoInstruction = errors.New("not where an instruction begins")
 // instruction begins at the offset (then NoCode is true, and the error has the offsets of the nearest instructions), or if
 // the kernel can't probe the instruction.
 func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
-	c, err := b.decode(f)
+	d, err := b.decode(f)
 	if err != nil {
 		return Site{}, err
 	}
 	before, after := 0, ""
-	for at, begins := range c.parts[0].boundary {
+	for at, begins := range d.parts[0].boundary {
 		if begins && uint64(at) > offset {
 			after = fmt.Sprintf(", +%#x", at)
 			break
@@ -74,24 +74,24 @@ func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
 	}
 	switch {
 	case offset == uint64(before):
-		return c.site(before)
-	case offset >= uint64(len(c.parts[0].boundary)):
-		return Site{}, fmt.Errorf("%w: beyond the function's %d bytes; last instruction: +%#x", errNoInstruction, c.fn.Size, before)
+		return d.site(before)
+	case offset >= uint64(len(d.parts[0].boundary)):
+		return Site{}, fmt.Errorf("%w: beyond the function's %d bytes; last instruction: +%#x", errNoInstruction, d.fn.Size, before)
 	}
 	return Site{}, fmt.Errorf("%w; nearest: +%#x%s", errNoInstruction, before, after)
 }
 
 // CallsOf returns the sites of the direct calls of callee in f.
 func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
-	c, err := b.decode(f)
+	d, err := b.decode(f)
 	if err != nil {
 		return nil, err
 	}
-	for at, in := range arch.Instructions(c.processor, c.parts[0].code) {
-		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
+	for at, in := range arch.Instructions(d.processor, d.parts[0].code) {
+		if in.Kind != arch.Call || d.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}
-		call, err := c.site(at)
+		call, err := d.site(at)
 		if err != nil {
 			return nil, err
 		}

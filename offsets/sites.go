@@ -63,52 +63,52 @@ type Sites struct {
 
 // Sites decodes a function and returns the instructions at which its calls begin and end.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
-	c, err := b.decode(f)
+	d, err := b.decode(f)
 	if err != nil {
 		return nil, err
 	}
-	return c.sites()
+	return d.sites()
 }
 
 // sites returns the instructions at which calls begin and end. The error says why it is unsafe to probe the function.
-func (c *funcCode) sites() (s *Sites, err error) {
-	whole, p := &c.parts[0], c.processor
+func (d *decoder) sites() (s *Sites, err error) {
+	whole, p := &d.parts[0], d.processor
 	s = &Sites{}
-	entry, late, restarts := 0, false, slices.Contains(c.jumpTargets, 0)
-	if c.fn.ABI == SystemV {
+	entry, late, restarts := 0, false, slices.Contains(d.jumpTargets, 0)
+	if d.fn.ABI == SystemV {
 		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
-	} else if check, ok := p.StackCheck(whole.code); !ok {
+	} else if check, ok := arch.StackCheck(p, whole.code); !ok {
 		s.Restarts = restarts
-		entry, late = c.firstUnrepeated()
+		entry, late = d.firstUnrepeated()
 	} else {
 		if !whole.boundary[check.Jump] || !whole.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
 		entry = check.Post
-		if jump, err := c.site(check.Jump); err == nil {
+		if jump, err := d.site(check.Jump); err == nil {
 			jump.cost.Cond = p.Machine().Passed
 			s.Check, s.CheckOnly = &jump, check.Repeats
 		}
 	}
-	if s.Entry, s.Late, err = c.entrySite(entry); err != nil {
+	if s.Entry, s.Late, err = d.entrySite(entry); err != nil {
 		return nil, err
 	}
 	if s.Late = s.Late || late; s.Check == nil && entry < len(whole.code) && s.Entry.cost.Stepped() {
-		s.Branch, s.Intact = c.branchSite(entry)
+		s.Branch, s.Intact = d.branchSite(entry)
 	}
 	add := func(to *[]Site, from int, ends []int) {
 		*to = slices.Grow(*to, len(ends)) // malicious files may have very many ends
 		for _, at := range ends {
-			site, cause := c.site(from + at)
+			site, cause := d.site(from + at)
 			err = cmp.Or(err, cause)
 			*to = append(*to, site)
 		}
 	}
-	for i := range c.parts {
-		add(&s.Returns, c.offsetOf(c.parts[i].addr), c.parts[i].returns)
+	for i := range d.parts {
+		add(&s.Returns, d.offsetOf(d.parts[i].addr), d.parts[i].returns)
 	}
-	add(&s.Tails, 0, c.tails)
-	add(&s.CondTails, 0, c.condTails)
+	add(&s.Tails, 0, d.tails)
+	add(&s.CondTails, 0, d.condTails)
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +118,19 @@ func (c *funcCode) sites() (s *Sites, err error) {
 // entrySite returns the first instruction at or after offset at that can be probed. It skips only instructions that
 // some kernel can't probe and that continue with the next instruction, and returns an error if a jump leads to the
 // instruction after a skipped one.
-func (c *funcCode) entrySite(at int) (s Site, late bool, err error) {
-	code, first := c.parts[0].code, at
+func (d *decoder) entrySite(at int) (s Site, late bool, err error) {
+	code, first := d.parts[0].code, at
 	for {
-		s, err := c.site(at)
+		s, err := d.site(at)
 		if err == nil {
 			return s, at != first, nil
 		}
-		refused, decodeErr := c.processor.Decode(code[at:])
-		if decodeErr != nil || !c.processor.Cost(code, at).Passable {
+		refused, decodeErr := d.processor.Decode(code[at:])
+		if decodeErr != nil || !d.processor.Cost(code, at).Passable {
 			return s, false, err
 		}
 		at += refused.Len
-		if at == len(code) || slices.Contains(c.jumpTargets, at) {
+		if at == len(code) || slices.Contains(d.jumpTargets, at) {
 			return s, false, err
 		}
 	}
@@ -138,11 +138,11 @@ func (c *funcCode) entrySite(at int) (s Site, late bool, err error) {
 
 // firstUnrepeated returns the first instruction of a function without a stack check that is not executed again after a
 // preemption. late is true if an instruction before it may have changed arguments.
-func (c *funcCode) firstUnrepeated() (at int, late bool) {
-	code := c.parts[0].code
-	for at, in := range arch.Instructions(c.processor, code) {
-		e := c.processor.Effects(code[at:])
-		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.jumpTargets, at+in.Len) {
+func (d *decoder) firstUnrepeated() (at int, late bool) {
+	code := d.parts[0].code
+	for at, in := range arch.Instructions(d.processor, code) {
+		e := d.processor.Effects(code[at:])
+		if !e.Repeats || at+in.Len == len(code) || slices.Contains(d.jumpTargets, at+in.Len) {
 			return at, late
 		}
 		late = late || !e.KeepsRegisters || !e.KeepsMemory
@@ -155,19 +155,19 @@ func (c *funcCode) firstUnrepeated() (at int, late bool) {
 // targets, and no instruction that could raise a signal, because a signal handler (as for a nil pointer) need not return.
 // SP, the frame pointer and g are the same as at the start. intact reports whether all general registers and memory are also
 // the same. (firstBranch has other conditions: SP may have changed, and memory may be written.)
-func (c *funcCode) branchSite(entry int) (branch *Site, intact bool) {
-	code, p := c.parts[0].code, c.processor
-	if c.hasSwitch {
+func (d *decoder) branchSite(entry int) (branch *Site, intact bool) {
+	code, p := d.parts[0].code, d.processor
+	if d.hasSwitch {
 		return nil, false // unknown jump targets
 	}
 	intact = true
 	for at, in := range arch.Instructions(p, code) {
-		if at > 0 && slices.Contains(c.jumpTargets, at) {
+		if at > 0 && slices.Contains(d.jumpTargets, at) {
 			break
 		}
 		e := p.Effects(code[at:])
 		if !in.Kind.GoesOn() || at > entry && !e.Repeats && emulated(in.Kind, p.Cost(code, at)) {
-			s, err := c.site(at)
+			s, err := d.site(at)
 			if err != nil || in.Kind == arch.Call || in.Kind == arch.IndirectCall || s.cost.Stepped() {
 				break
 			}
@@ -185,18 +185,18 @@ func (c *funcCode) branchSite(entry int) (branch *Site, intact bool) {
 // a nop that all kernels emulate.
 func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulated && k != arch.Nop }
 
-func (c *funcCode) firstBranch() (Site, error) {
-	code := c.parts[0].code
-	for at, in := range arch.Instructions(c.processor, code) {
-		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
-			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
+func (d *decoder) firstBranch() (Site, error) {
+	code := d.parts[0].code
+	for at, in := range arch.Instructions(d.processor, code) {
+		if in.Kind != arch.CondJump && !d.processor.Effects(code[at:]).KeepsRegisters {
+			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", d.fn.Name, at)
 		}
-		if i := slices.IndexFunc(c.jumpTargets, func(to int) bool { return to <= at }); i >= 0 {
-			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.jumpTargets[i])
+		if i := slices.IndexFunc(d.jumpTargets, func(to int) bool { return to <= at }); i >= 0 {
+			return Site{}, fmt.Errorf("%s: jump back to +%#x", d.fn.Name, d.jumpTargets[i])
 		}
 		if in.Kind == arch.CondJump {
-			return c.site(at)
+			return d.site(at)
 		}
 	}
-	return Site{}, fmt.Errorf("%s: no conditional jump", c.fn.Name)
+	return Site{}, fmt.Errorf("%s: no conditional jump", d.fn.Name)
 }

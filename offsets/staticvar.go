@@ -11,8 +11,8 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// StaticVariable finds a package variable of Go, "main.counter", or a global or static variable of C. Its only piece
-// is Static. Without debug information only the size is known.
+// StaticVariable finds a package variable, "main.counter". Its only piece is Static. Without debug information of Go only the
+// size is known.
 func (b internals) StaticVariable(name string) (Variable, error) {
 	v, err := b.staticVariable(name)
 	if err != nil {

@@ -56,21 +56,6 @@ func TestStaticVariable(t *testing.T) {
 	}
 }
 
-func TestStaticVariableOfC(t *testing.T) {
-	b := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
-	for name, want := range map[string]string{
-		"counter": "int: int 4/4",
-		"limits":  "pair: struct 16/8 a@0 long int b@8 long int",
-	} {
-		v, err := b.Internals().StaticVariable(name)
-		if err != nil {
-			t.Error(err)
-		} else if got := v.Type.Name + ": " + fixture.SpellType(v.Type); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-	}
-}
-
 // TestStaticVariables checks that StaticVariable finds each name, with debug information and without.
 func TestStaticVariables(t *testing.T) {
 	if names, err := openFixture(t, "signatures", "-ldflags=-s -w").Internals().StaticVariables(); err == nil {

@@ -13,12 +13,15 @@ import (
 )
 
 // swept decodes the code of a Go function.
-func swept(t *testing.T, text string) (*funcCode, error) {
+func swept(t *testing.T, text string) (*decoder, error) {
 	t.Helper()
 	code, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
 	fixture.NoError(t, err)
-	c := &funcCode{processor: amd64.Processor, fn: &Func{}}
-	return c, c.decodeGo(part{code: code})
+	d := &decoder{processor: amd64.Processor, fn: &Func{}}
+	if err := d.decodePart(part{code: code}); err != nil {
+		return d, err
+	}
+	return d, d.findTails()
 }
 
 // TestLateEntry checks that the entry is after instructions that can't be probed, unless something jumps there.
@@ -204,8 +207,8 @@ func TestUnaligned(t *testing.T) {
 		addr, offset uint64
 		ok           bool
 	}{{0x1000, 0x1000, true}, {0x1004, 4, true}, {0x1002, 0x1002, false}, {0x1004, 2, false}} {
-		code := &funcCode{processor: arm64.Processor}
-		if err := code.decodeGo(part{addr: c.addr, offset: c.offset, code: ret}); (err == nil) != c.ok {
+		code := &decoder{processor: arm64.Processor, fn: &Func{}}
+		if err := code.decodePart(part{addr: c.addr, offset: c.offset, code: ret}); (err == nil) != c.ok {
 			t.Errorf("at %#x, %#x in the file: %v", c.addr, c.offset, err)
 		}
 	}

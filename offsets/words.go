@@ -93,7 +93,7 @@ func (w *wordLayout) locate() bool {
 		return false
 	}
 	p := w.binary.image.Processor
-	if check, ok := p.StackCheck(code); ok {
+	if check, ok := arch.StackCheck(p, code); ok {
 		// The code does not save arguments that the function never uses.
 		if spills, ok := arch.Spilled(p, code, check); ok && len(spills) > 0 {
 			return w.locateBySpills(spills)

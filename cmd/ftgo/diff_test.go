@@ -39,7 +39,7 @@ func ranWith(t *testing.T, seed uint64, host string, functions ...behaviour) str
 		rows = append(rows, f.Over(20))
 	}
 	var b bytes.Buffer
-	err := render.Functions(&b, rows, render.Options{Format: render.JSON, Latency: true, Errors: true})
+	err := render.Functions(&b, rows, render.RowOptions{Style: render.Style{Format: render.JSON}, Latency: true, Errors: true})
 	if err == nil {
 		began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 		err = render.SummaryJSON(&b, stats.Summary{Host: host, Began: began, Seconds: 20, Hits: 10 + seed, Delivered: 10 + seed}, nil)

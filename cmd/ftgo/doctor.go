@@ -83,7 +83,7 @@ func remedy(findings []doctor.Finding) string {
 // examine makes all checks, and then tries probes. ns contains the costs of hits in nanoseconds. It is nil if that trial
 // failed.
 func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any, works bool) {
-	findings = doctor.Diagnose(e.BufferKB)
+	findings = doctor.Diagnose()
 	_, isMissing := doctor.FirstMissing(findings)
 	result, err := tryWhereItCan(ctx, e)
 	works = err == nil

@@ -137,12 +137,18 @@ func TestFormatsColumns(t *testing.T) {
 	b := readFile(t, filepath.Join(fixture.Root(), "docs", "formats.md"))
 	var header bytes.Buffer
 	for name, write := range map[string]func() error{
-		"probe":  func() error { return render.Functions(&header, nil, render.Options{Format: render.CSV, Latency: true}) },
-		"count":  func() error { return render.Functions(&header, nil, render.Options{Format: render.CSV}) },
-		"trace":  func() error { return render.NewCallWriter(&header, render.Options{Format: render.CSV}).Header() },
+		"probe": func() error {
+			return render.Functions(&header, nil, render.RowOptions{Style: render.Style{Format: render.CSV}, Latency: true})
+		},
+		"count": func() error {
+			return render.Functions(&header, nil, render.RowOptions{Style: render.Style{Format: render.CSV}})
+		},
+		"trace": func() error {
+			return render.NewCallWriter(&header, render.LineOptions{Style: render.Style{Format: render.CSV}}).Header()
+		},
 		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
-		"list":   func() error { return render.List(&header, nil, render.Options{Format: render.CSV}) },
-		"diff":   func() error { return compare.Difference(&header, nil, render.Options{Format: render.CSV}) },
+		"list":   func() error { return render.List(&header, nil, render.Style{Format: render.CSV}) },
+		"diff":   func() error { return compare.Difference(&header, nil, render.Style{Format: render.CSV}) },
 		"doctor": func() error { return writeChecks(&header, render.CSV, nil, nil) },
 	} {
 		header.Reset()
@@ -152,10 +158,10 @@ func TestFormatsColumns(t *testing.T) {
 		}
 	}
 	header.Reset()
-	noError(t, render.Functions(&header, nil, render.Options{Format: render.CSV, Latency: true}))
+	noError(t, render.Functions(&header, nil, render.RowOptions{Style: render.Style{Format: render.CSV}, Latency: true}))
 	always := strings.Split(strings.TrimSpace(header.String()), ",")
 	header.Reset()
-	more := render.Options{Format: render.CSV, Latency: true, Sched: true, Errors: true, Budgeted: true}
+	more := render.RowOptions{Style: render.Style{Format: render.CSV}, Latency: true, Sched: true, Errors: true, Budgeted: true}
 	noError(t, render.Functions(&header, nil, more))
 	for column := range strings.SplitSeq(strings.TrimSpace(header.String()), ",") {
 		if !slices.Contains(always, column) && !strings.Contains(b, "`"+column+"`") {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,16 +19,15 @@ func listVariables(e *cli.Env, o *session.Options) error {
 	case o.Format != render.Table:
 		return cli.Usage("watch: -o %s needs VAR: the list of variables is a table", o.Format)
 	}
-	o.Loading = e.SetProgress
 	stop := e.Progress("reading " + o.Binary)
 	variables, others, err := o.Query.Variables(e.Say)
 	stop()
 	if err != nil {
 		return err
 	}
-	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", printable.Plural(others, "variable"))
+	more := fmt.Sprintf("%s of other packages", printable.Plural(others, "variable"))
 	if len(variables) == 0 {
-		return cli.Nothing("%s: its own variables are unknown; other variables are %s", o.Binary, more)
+		return cli.Nothing("%s: its own variables are unknown; there are %s", o.Binary, more)
 	}
 	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
 		if others > 0 {
@@ -58,19 +56,14 @@ func binaryHelp(fs *cli.Flags) {
 }
 
 func list(e *cli.Env, o *session.Options) error {
-	o.Loading, o.Signatures = e.SetProgress, o.Full
+	o.Signatures = o.Full
 	stop := e.Progress("reading " + o.Binary)
 	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
 	stop()
 	if err != nil {
 		return err
 	}
-	if o.Format == render.Table {
-		for i := range rows {
-			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
-		}
-	}
 	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
-		return render.List(out, rows, render.Options{Format: o.Format, Width: cli.Width(out), FullNames: o.Full})
+		return render.List(out, rows, o.StyleFor(out))
 	})
 }

@@ -31,7 +31,7 @@ func main() {
 	// Sleep makes Go's runtime open its network poller. If that fails, the runtime ends the process, which must
 	// happen before probes are in the kernel (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	stdout, stderr := cli.ShareTerminal(os.Stdout, cli.ASCIIFallback(os.Stderr))
+	stdout, stderr := cli.ShareTerminal(os.Stdout, os.Stderr)
 	ctx, stop := cli.SignalContext(stderr)
 	e := newEnv(stdout, stderr)
 	e.DropPrivileges = doctor.Drop
@@ -46,7 +46,7 @@ func runCommand(ctx context.Context, e *cli.Env, args []string) int {
 	e.RemoveHeld()
 	code, text := cli.ExitStatus(err)
 	if code == cli.ExitKernel && !errors.Is(err, errDoctor) && !errors.Is(err, target.ErrForeign) {
-		text += remedy(doctor.Diagnose(e.BufferKB))
+		text += remedy(doctor.Diagnose())
 	}
 	if text != "" {
 		e.Warn(text)
@@ -166,14 +166,14 @@ func countCommand(e *cli.Env) *cli.Command {
 		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
-			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
+			if err := o.CheckFailIf(false, false, ""); err != nil {
 				return err
 			}
 			mode := uprobe.Count
-			switch {
+			switch filter := o.Filter(); {
 			case o.UsesValues():
 				mode = uprobe.Entries
-			case !o.Filter.All() || o.Calls > 0:
+			case !filter.All() || o.Calls > 0:
 				mode = uprobe.CountRecorded
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), mode))
@@ -208,7 +208,10 @@ func watchCommand(e *cli.Env) *cli.Command {
 		Groups: o.Groups(func(fs *cli.Flags) {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.DefineFetch),
-		ReadArgs: o.ReadArgs,
+		ReadArgs: func(command string, words, program []string) error {
+			o.Program = program
+			return o.Target.ReadArgs(command, words, false)
+		},
 		Run: func(ctx context.Context) error {
 			variables := o.Funcs
 			if len(variables) == 0 {
@@ -224,15 +227,14 @@ func watchCommand(e *cli.Env) *cli.Command {
 }
 
 func scriptCommand(e *cli.Env) *cli.Command {
-	o := session.NewOptions(e)
-	o.Signatures = true
+	s := session.NewScript(e)
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls without ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record the callers"), o.DefineFetch,
+			s.Define, s.DefineProcesses(s.Env), binaryHelp, s.DefineSymbols, cli.Subset("", s.DefineRecorder, "buffer"), s.DefineStack("record the callers"),
 		},
-		ReadArgs: o.ReadArgs,
-		Run:      func(context.Context) error { return o.Script() },
+		ReadArgs: s.ReadArgs,
+		Run:      func(context.Context) error { return s.Run() },
 	}
 }
 
@@ -356,7 +358,7 @@ func topCommand(e *cli.Env) *cli.Command {
 			cli.Subset("", o.DefineRecorder, "dry-run", "max-lost", "budget", "buffer", "force"),
 		},
 		ReadArgs: func(command string, words, _ []string) error {
-			if len(words)+len(o.PIDs) == 0 && !o.Scope.Limited() {
+			if len(words)+len(o.PIDs) == 0 && !o.Limited() {
 				return nil
 			}
 			return o.Target.ReadArgs(command, words, false)

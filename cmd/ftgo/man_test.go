@@ -190,7 +190,7 @@ func TestManEnvironment(t *testing.T) {
 	environment := manSection(manPages(t)[""], "ENVIRONMENT")
 	getenv := regexp.MustCompile(`os\.(?:Getenv|LookupEnv)\("([A-Z_]+)"\)`)
 	files, _ := filepath.Glob("*.go")
-	below, _ := filepath.Glob("internal/*/*.go")
+	below, _ := filepath.Glob("../../internal/*/*.go")
 	seen := 0
 	for _, name := range append(files, below...) {
 		if strings.HasSuffix(name, "_test.go") {

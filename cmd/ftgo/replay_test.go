@@ -144,10 +144,10 @@ func TestReportLongLines(t *testing.T) {
 }
 
 // madeUp is a recording of one call.
-const madeUp = `# ftgo-recording 4 0123456789abcd
-# about {"made":"v1","command":"probe","binary":{"path":"/no/such/file"},"asked":{"patterns":["main.f"],"named":[0]},"plan":{"processor":"x86-64","mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
-	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[0,1,2,0,255]]},` +
-	`{"name":"r1_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[3,5,6,0,255]]}]}}
+const madeUp = `# ftgo-recording 5 0123456789abcd
+# about {"made":"v1","command":"probe","binary":{"path":"/no/such/file"},"flags":["--wrappers=true"],"patterns":["main.f"],"processor":"x86-64","plan":{"mode":0,"funcs":[{"name":"main.f","returns":true,"role":{"named":true}}],"events":[` +
+	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Creator":-1,"CreatorGoid":-1,"Start":-1,"Stack":-1,"Values":-1},"sites":[{"kind":0,"addr":2,"func":0}]},` +
+	`{"name":"r1_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Creator":-1,"CreatorGoid":-1,"Start":-1,"Stack":-1,"Values":-1},"sites":[{"kind":3,"addr":6,"func":0}]}]}}
 # kernel 6.18.0
 # trace-clock mono
 # wall 1000000000000000000

@@ -85,10 +85,10 @@ func panics() { panic(errTrouble) }
 // costFunctions are functions of ftgo that ftgo probes to measure the cost of hits. In tests they have other names,
 // and are not found.
 var costFunctions = doctor.Functions{
-	doctor.Framed:    {Name: "main.framed", Call: framed},
-	doctor.Frameless: {Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
-	doctor.Fetched:   {Name: "main.fetched", Call: fetched},
-	doctor.Faulty:    {Name: "main.faulty", Call: faulty},
+	doctor.Framed:    framed,
+	doctor.Frameless: func(int) int { return frameless(&factor) },
+	doctor.Fetched:   fetched,
+	doctor.Faulty:    faulty,
 }
 
 // framed has a frame and a stack check, as most functions do.

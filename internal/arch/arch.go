@@ -40,8 +40,8 @@ type Processor interface {
 	Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool)
 	// Trim returns the length in bytes of a function without the padding that Go's linker appends to it.
 	Trim(function []byte) int
-	// StackCheck finds the check of the stack's size in the code of a Go function. It needs no symbols.
-	StackCheck(function []byte) (Check, bool)
+	// ChecksStack reports whether an instruction may precede the jump of a [Check], and whether it reads a stack guard.
+	ChecksStack(code []byte) (ok, guard bool)
 	// Spills returns the registers that an instruction saves on the stack. ok is false for instructions that no Go function
 	// has before its call of runtime.morestack, except nops.
 	Spills(code []byte) (spills []Spill, ok bool)
@@ -211,8 +211,11 @@ type Machine struct {
 	SP, PC, Flags, Filler Reg
 	// DwarfSP and DwarfFP are DWARF's numbers of the stack and the frame pointer.
 	DwarfSP, DwarfFP uint64
-	// Passed is the condition that holds at [Check].Jump if the check passes.
-	Passed Cond
+	// Passed is the condition that holds at [Check].Jump if the check passes. Below and Equal are the conditions of jumps
+	// before it, which large frames need.
+	Passed, Below, Equal Cond
+	// CheckRepeats is the [Check].Repeats of every check.
+	CheckRepeats bool
 	// CFA is the distance in bytes of DWARF's canonical frame address from SP at a function's entry.
 	CFA int64
 	// SteppedReturn means that kernels single-step return instructions.

@@ -3,7 +3,6 @@ package capture
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -146,12 +145,6 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	c.roots = append(c.roots, last...)
 	b.arrange(c)
 	return c, nil
-}
-
-// Fetches reports whether at least a part of value i of [Capture.AppendValues] is fetched, and the type of this value
-// is known.
-func (c *Capture) Fetches(i int) bool {
-	return c.roots[i].typ.Kind != reflect.Invalid && c.roots[i].fetched()
 }
 
 func (n *node) fetched() bool {

@@ -30,14 +30,11 @@ var ErrNotTried = errors.New("not tried")
 // errNotItself is returned in ftgo's tests, whose package main has another path.
 var errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", ErrNotTried)
 
-// Function is a function of ftgo that ftgo probes in itself.
-type Function struct {
-	Name string
-	Call func(int) int
-}
+// Functions are the functions of ftgo that the costs are measured on.
+type Functions [4]func(int) int
 
-// Functions are the functions that the costs are measured on.
-type Functions [4]Function
+// names are the names of Functions in the executable.
+var names = [len(Functions{})]string{"main.framed", "main.frameless", "main.fetched", "main.faulty"}
 
 // The indexes of [Functions]. The kernel emulates the first instruction of Framed, Fetched and Faulty, and single-steps the
 // first instruction of Frameless. The entry probe of Fetched reads words of the stack. The entry probe of Faulty reads
@@ -70,8 +67,8 @@ func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*trac
 	}
 	defer b.Close()
 	var funcs []*offsets.Func
-	for _, function := range m.funcs {
-		fn, ok := b.Lookup(function.Name)
+	for _, name := range names {
+		fn, ok := b.Lookup(name)
 		if !ok {
 			return nil, errNotItself
 		}
@@ -84,9 +81,9 @@ func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*trac
 		firstArg := machine.Go(minor, false).Arg(machine.SP, 0) // valid at a function's entry
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 			switch fn.Name {
-			case m.funcs[Fetched].Name:
+			case names[Fetched]:
 				v.Entry = wordsAt(machine.SP.Fetch(), fetchedWords)
-			case m.funcs[Faulty].Name:
+			case names[Faulty]:
 				v.Entry = wordsAt(firstArg, faultyWords)
 			}
 			return v, nil
@@ -98,7 +95,7 @@ func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*trac
 	if len(m.plan.Skipped) > 0 {
 		return nil, fmt.Errorf("probe %s: %w", m.plan.Skipped[0].Func.Name, m.plan.Skipped[0].Err)
 	}
-	if m.code, err = newCode(b, funcs, reflect.ValueOf(m.funcs[Framed].Call).UnsafePointer()); err != nil {
+	if m.code, err = newCode(b, funcs, reflect.ValueOf(m.funcs[Framed]).UnsafePointer()); err != nil {
 		return nil, err
 	}
 	session, err := tracefs.Start(ctx, m.fs, m.code.target(), uprobe.TraceEvents(m.plan.Events), tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})

@@ -19,13 +19,11 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// Diagnose checks everything that probing on this machine depends on, and changes nothing. It assumes ring
-// buffers of bufferKB per CPU, as in [tracefs.Options].
-//
-// Without privileges, some findings are [Unknown].
-func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
+// Diagnose checks everything that probing on this machine depends on, and changes nothing. Without privileges, some
+// findings are [Unknown].
+func Diagnose() []Finding { return thisHost().diagnose() }
 
-func (h *host) diagnose(bufferKB int) []Finding {
+func (h *host) diagnose() []Finding {
 	f, findErr := h.find()
 	var denied error
 	if f == nil && errors.Is(findErr, fs.ErrPermission) {
@@ -34,14 +32,14 @@ func (h *host) diagnose(bufferKB int) []Finding {
 		denied = h.usable(f)
 	}
 	findings := []Finding{
-		h.kernel().as("kernel"), h.options(f).as("uprobe_events"), h.mounted(f, findErr).as("tracefs"), h.lockdown().as("lockdown"),
+		h.kernel().as("kernel"), h.options(f).as("uprobe_events"), h.mounted(f, findErr).as("tracefs"),
 		h.permission(f, denied).as("permission"), h.lacking(f != nil && denied == nil).as("capabilities"),
 		h.pidNamespace().as("pid namespace"),
 	}
 	if f != nil {
 		findings = append(append(findings, h.features(f)...), h.leftBehind(f).as("leftovers"))
 	}
-	return append(findings, h.memory(bufferKB).as("memory"))
+	return findings
 }
 
 func (h *host) kernel() Finding {
@@ -112,19 +110,6 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 // privileged is the command that starts a container in which ftgo can work.
 const privileged = "docker run --privileged --pid=host ..."
 
-// lockdown checks the kernel's lockdown mode. Confidentiality closes tracefs to root (security/security.c,
-// LOCKDOWN_TRACEFS; since Linux 5.4), integrity does not.
-func (h *host) lockdown() Finding {
-	mode := h.Read("/sys/kernel/security/lockdown") // "none [integrity] confidentiality"
-	switch {
-	case strings.Contains(mode, "[confidentiality]"):
-		return Missing.of("the kernel is locked down for confidentiality, which ends with a boot without lockdown=confidentiality")
-	case strings.Contains(mode, "[integrity]"):
-		return OK.of("integrity, which lets tracing be")
-	}
-	return OK.of("none")
-}
-
 // permission checks whether this user can use tracefs. denied is the error if the user can't, or nil.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	path := tracefs.Tracing
@@ -142,7 +127,7 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	case denied == nil:
 		return OK.of("root")
 	case errors.Is(denied, syscall.EPERM):
-		return Missing.of(refused + ": the kernel is locked down, or a security module forbids it")
+		return Missing.of(refused + ": the kernel is locked down (/sys/kernel/security/lockdown), or a security module forbids it")
 	case errors.Is(denied, syscall.EROFS):
 		return Missing.of(path + " is for reading only")
 	case h.uid == 0:
@@ -208,23 +193,6 @@ func (h *host) pidNamespace() Finding {
 		return Unknown.of("/proc does not contain it")
 	}
 	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with and --sched can't be used").fixedBy(privileged)
-}
-
-// memory compares the size of a session's ring buffers with the available memory.
-func (h *host) memory(bufferKB int) Finding {
-	available, cpus, ok := h.AvailableMemory()
-	if !ok {
-		return Unknown.of("/proc and /sys do not contain it")
-	}
-	if bufferKB == 0 {
-		bufferKB = h.BufferKB()
-	}
-	need := cpus * bufferKB
-	text := fmt.Sprintf("ring buffers take %d MB on %d CPUs, %d MB are available", need>>10, cpus, available>>10)
-	if need > available/2 {
-		return Warning.of(text + "; ftgo count needs none")
-	}
-	return OK.of(text)
 }
 
 // features returns a finding for each feature of this kernel's tracefs.

@@ -55,7 +55,6 @@ type Measuring struct {
 	code    *code
 	stream  *pairing.Stream // nil unless the mode records latencies
 	base    tracefs.Timebase
-	stamped []float64                   // durations of the first function's calls by the kernel's time stamps, in ns
 	batches [len(Functions{})][]float64 // the newest results of timeBatch, by function
 }
 
@@ -174,17 +173,18 @@ func (m *Measuring) Wait() {
 	m.panicked.Raise()
 }
 
-// read appends the durations of the first function's calls to stamped, until the buffer is empty.
-func (m *Measuring) read(ctx context.Context) error {
+// read reads the buffer until it is empty. It returns the durations of the first function's calls by the kernel's time stamps,
+// in nanoseconds.
+func (m *Measuring) read(ctx context.Context) (stamped []float64, err error) {
 	for {
 		for it, err := range m.stream.Read(ctx) {
 			switch {
 			case err != nil:
-				return err
+				return nil, err
 			case it.Kind == pairing.Ended && it.Call.Func == Framed && it.Call.Outcome == pairing.Returned:
-				m.stamped = append(m.stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
+				stamped = append(stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
 			case it.Kind == pairing.Read && it.N == 0:
-				return nil
+				return stamped, nil
 			}
 		}
 	}
@@ -196,8 +196,8 @@ func (m *Measuring) timeBatch(ctx context.Context) error {
 	var cost [len(Functions{})]float64
 	err := m.code.run(func() {
 		for i, function := range m.funcs {
-			timeCalls(function.Call) // warm the caches, as they are in a busy program
-			cost[i] = timeCalls(function.Call)
+			timeCalls(function) // warm the caches, as they are in a busy program
+			cost[i] = timeCalls(function)
 		}
 	})
 	if err != nil {
@@ -209,17 +209,17 @@ func (m *Measuring) timeBatch(ctx context.Context) error {
 		cost[Fetched], cost[Faulty] = 0, 0
 	}
 	if m.mode == uprobe.Latency {
-		m.stamped = m.stamped[:0]
-		if err := m.read(ctx); err != nil { // all events are in the buffer by now
+		stamped, err := m.read(ctx) // all events are in the buffer by now
+		if err != nil {
 			return err
 		}
-		if len(m.stamped) != 2*batchCalls {
-			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has delivered %d", 2*batchCalls, len(m.stamped))
+		if len(stamped) != 2*batchCalls {
+			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has delivered %d", 2*batchCalls, len(stamped))
 		}
 		// The time between the stamps of an entry and its return contains half of the entry's hit and half of the
 		// return's hit, together one hit.
-		slices.Sort(m.stamped)
-		cost[Framed] = m.stamped[len(m.stamped)/2]
+		slices.Sort(stamped)
+		cost[Framed] = stamped[len(stamped)/2]
 		if m.plan.Processor.Machine().SteppedReturn {
 			cost[Frameless] /= 2
 		} else {

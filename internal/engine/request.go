@@ -21,7 +21,7 @@ type Request struct {
 	Probes uprobe.Options
 	// Values returns the function that chooses the values to fetch. If Values is nil, no values are fetched.
 	Values func(*target.Target, tracefs.Features) (Values, error)
-	// Source configures the source. Live and Replay set its Recorder.Features.
+	// Source configures the source. Live and Replay set its Features, Named and Inside.
 	Source trace.Options
 	Plan   *uprobe.Plan // set by MakePlan
 }
@@ -34,14 +34,13 @@ var ErrUnprobed = errors.New("can't be probed")
 
 // Recorded returns the request of a recording, with the recording's plan.
 func Recorded(rec *recording.Recording) Request {
-	was := &rec.About.Options
-	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
-	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, GroupSize: rec.Plan.GroupSize}
+	plan := rec.Plan
+	r := Request{Target: &target.Target{}, Plan: plan}
+	r.Probes = uprobe.Options{Mode: plan.Mode, Features: rec.Features, Stack: plan.Stack, Follow: plan.Follows, GroupSize: plan.GroupSize}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		// This ftgo knows best which kernels count exactly. The recorded plan does not depend on it.
 		r.Probes.Features.ExactHits = on.ExactHits
 	}
-	r.setRoles()
 	return r
 }
 
@@ -50,7 +49,7 @@ func Recorded(rec *recording.Recording) Request {
 // but the number of lost calls is known.
 func (r *Request) RecordCounts() {
 	if r.Probes.Mode == uprobe.Count && (!r.Probes.Features.ExactHits || r.Source.Budget > 0) {
-		r.Probes.Mode, r.Source.Recorder.Raw = uprobe.CountRecorded, true
+		r.Probes.Mode, r.Source.Raw = uprobe.CountRecorded, true
 	}
 }
 
@@ -63,11 +62,15 @@ func (r *Request) MakePlan() (err error) {
 		}
 	}
 	r.Plan, err = uprobe.New(r.Target.Binary, r.Target.Funcs, r.Probes)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(r.Plan.Events) > 0:
-		r.setRoles()
+	}
+	for i := range r.Plan.Funcs {
+		f := &r.Plan.Funcs[i]
+		f.Role = r.Target.Roles[f.Func].Role
+		f.Role.Named = f.Role.Named || f.Point
+	}
+	if len(r.Plan.Events) > 0 {
 		return nil
 	}
 	first, more := r.Plan.Skipped[0], ""
@@ -85,23 +88,24 @@ func (r *Request) Replan(t *target.Target) error {
 	return r.MakePlan()
 }
 
-// setRoles copies the roles of the target's functions to the plan. A single instruction counts as named.
-func (r *Request) setRoles() {
-	for i := range r.Plan.Funcs {
-		f := &r.Plan.Funcs[i]
-		f.Role = r.Target.Roles[f.Func]
-		f.Role.Named = f.Role.Named || f.Point
-	}
-}
-
 // Live returns a source of running processes. It does not touch the kernel before Arm.
-func (r *Request) Live(fs *tracefs.FS) *trace.Live {
-	r.Source.Recorder.Features = &r.Probes.Features
-	return trace.NewLive(fs, r.Plan, r.Source)
-}
+func (r *Request) Live(fs *tracefs.FS) *trace.Live { return trace.NewLive(fs, r.Plan, r.source()) }
 
 // Replay returns a source that reads a recording.
 func (r *Request) Replay(rec *recording.Recording) (*trace.Recording, error) {
-	r.Source.Recorder.Features = &r.Probes.Features
-	return trace.NewRecording(rec, r.Plan, r.Source)
+	return trace.NewRecording(rec, r.Plan, r.source())
+}
+
+// source returns Source with the options that depend on the plan and the target.
+func (r *Request) source() trace.Options {
+	opt := r.Source
+	opt.Features, opt.Named, opt.Inside = r.Probes.Features, make(map[int]bool), make(map[int]bool)
+	for i := range r.Plan.Funcs {
+		f := &r.Plan.Funcs[i]
+		opt.Named[i] = f.Role.Named
+		if f.Role.Inside {
+			opt.Inside[i] = true
+		}
+	}
+	return opt
 }

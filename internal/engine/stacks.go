@@ -47,21 +47,13 @@ func (s *Stacks) of(c *pairing.Call) []uint64 {
 	return s.pcs
 }
 
-// AppendKey appends a key that is the same for calls of a function with the same callers.
-func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte { return appendKey(key, c, s.of(c)) }
-
-func appendKey(key []byte, c *pairing.Call, pcs []uint64) []byte {
-	key = binary.LittleEndian.AppendUint64(key, uint64(c.Func))
-	for _, pc := range pcs {
-		key = binary.LittleEndian.AppendUint64(key, pc)
-	}
-	return key
-}
-
 // add adds a call that has ended. pcs are its return addresses. amount is the call's amount. timing and runnable, a
 // part of timing.Self, are used only if the call has returned.
 func (s *Stacks) add(c *pairing.Call, pcs []uint64, timing stats.Timing, runnable, amount int64) {
-	s.key = appendKey(s.key[:0], c, pcs)
+	s.key = binary.LittleEndian.AppendUint64(s.key[:0], uint64(c.Func))
+	for _, pc := range pcs {
+		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
+	}
 	row := s.rows[string(s.key)]
 	if row == nil {
 		if len(s.rows) >= MaxStacks && !slices.Equal(pcs, unknown) {

@@ -8,7 +8,9 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +28,7 @@ type Aggregator struct {
 	from   time.Time
 	past   *Snapshot // sum of all closed sources, and the counters that belong to no source: Plans and Failed
 	open   []*Source
+	first  map[string]time.Time // when a function was first probed
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
 	closed map[string]time.Time // when a source with a function was last closed
 }
@@ -34,7 +37,7 @@ type Aggregator struct {
 func NewAggregator(about About, from time.Time) *Aggregator {
 	return &Aggregator{
 		now: time.Now, about: about, from: from, past: &Snapshot{At: from},
-		starts: make(map[string]time.Time), closed: make(map[string]time.Time),
+		first: make(map[string]time.Time), starts: make(map[string]time.Time), closed: make(map[string]time.Time),
 	}
 }
 
@@ -66,27 +69,30 @@ func (a *Aggregator) Failed() {
 // program has used in that time. No counter decreases: a count that is less than the previous one keeps its previous
 // value. That happens, for example, if the return of a call arrives after the call was counted as unwound.
 func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary, programCPU time.Duration) {
-	next := &Snapshot{At: at, Functions: make(map[string]*Function, len(funcs)), Run: Run{Summary: *summary, CPU: programCPU}}
+	next := &Snapshot{At: at, Functions: make(map[string]*stats.Func, len(funcs)), Run: Run{Summary: *summary, CPU: programCPU}}
 	if summary.Probing != nil {
 		next.Run.Cost = time.Duration(summary.Probing.NS)
 	}
 	before := s.last
 	next.Run.raise(&before.Run)
 	for i := range funcs {
-		f := newFunction(&funcs[i])
-		f.Since = at.Add(-time.Duration(summary.Seconds * float64(time.Second)))
+		f := exported(&funcs[i])
 		if other := next.Functions[f.Name]; other != nil { // some symbols share a name
-			f = other.plus(f)
+			f = plus(other, f)
 		}
 		next.Functions[f.Name] = f
 	}
-	for name, f := range next.Functions {
-		if had := before.Functions[name]; had != nil {
-			f.raise(had)
-		}
-	}
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
+	since := at.Add(-time.Duration(summary.Seconds * float64(time.Second)))
+	for name, f := range next.Functions {
+		if had := before.Functions[name]; had != nil {
+			raise(f, had)
+		}
+		if first, ok := s.all.first[name]; !ok || since.Before(first) {
+			s.all.first[name] = since
+		}
+	}
 	s.last = next
 }
 
@@ -140,30 +146,30 @@ func (a *Aggregator) Snapshot() *Snapshot {
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	probed := make(map[string]bool)
 	s := addSnapshots(a.past, &Snapshot{})
+	s.Probed, s.Since = make(map[string]bool), make(map[string]time.Time)
 	for _, source := range a.open {
 		if source.last.Functions == nil {
 			continue // its probes are not armed yet
 		}
-		s = addSnapshots(s, source.last)
-		s.Run.Files = withFile(s.Run.Files, source.file)
+		sum := addSnapshots(s, source.last)
+		sum.Probed, sum.Since, sum.Run.Files = s.Probed, s.Since, withFile(s.Run.Files, source.file)
+		s = sum
 		for name := range source.last.Functions {
-			probed[name] = true
+			s.Probed[name] = true
 		}
 	}
 	s.From, s.At, s.Created, s.About = a.startTime("", a.from, now), now.Add(s.At.Sub(now)), now, a.about
-	for name, f := range s.Functions {
-		if !probed[name] && now.Sub(a.closed[name]) > expiry {
+	for name := range s.Functions {
+		if !s.Probed[name] && now.Sub(a.closed[name]) > expiry {
 			delete(s.Functions, name)
 			delete(a.past.Functions, name)
+			delete(a.first, name)
 			delete(a.closed, name)
 			delete(a.starts, name)
 			continue
 		}
-		whole := *f
-		whole.Since, whole.Probed = a.startTime(name, f.Since, now), probed[name]
-		s.Functions[name] = &whole
+		s.Since[name] = a.startTime(name, a.first[name], now)
 	}
 	return s
 }
@@ -185,7 +191,7 @@ func withFile(files []File, f File) []File {
 
 // addSnapshots returns the sum of the counts of two snapshots, which it leaves unchanged.
 func addSnapshots(a, b *Snapshot) *Snapshot {
-	whole := &Snapshot{At: a.At, Run: a.Run, Functions: make(map[string]*Function, len(a.Functions))}
+	whole := &Snapshot{At: a.At, Run: a.Run, Functions: make(map[string]*stats.Func, len(a.Functions))}
 	if b.At.After(a.At) {
 		whole.At = b.At
 	}
@@ -196,77 +202,89 @@ func addSnapshots(a, b *Snapshot) *Snapshot {
 	maps.Copy(whole.Functions, a.Functions)
 	for name, f := range b.Functions {
 		if had := whole.Functions[name]; had != nil {
-			f = had.plus(f)
+			f = plus(had, f)
 		}
 		whole.Functions[name] = f
 	}
 	return whole
 }
 
-// newFunction returns the exported numbers of a function. It replaces invalid UTF-8 in the name, which comes from the
-// file's symbol table and may be any bytes.
-func newFunction(from *stats.Func) *Function {
-	f := &Function{Func: *from}
-	f.Name = valid(from.Name)
-	f.Bounds, f.Estimate, f.Waits, f.Amounts, f.Events = nil, nil, nil, nil, nil
-	if w, seen := from.Estimate, float64(from.Calls); w != nil {
-		f.Unseen = stats.Estimate{Calls: max(w.Calls-seen, 0), Low: max(w.Low-seen, 0), High: max(w.High-seen, 0)}
-	}
-	if f.Latency = from.Latency; f.Latency != nil && f.Latency.Count() > 0 {
-		f.Latency = f.Latency.Since(nil)
-		f.Low = f.Latency.Seconds()
-		f.High = f.Low
-	} else {
-		f.Latency = nil
-	}
-	if from.Bounds != nil {
-		f.Low, f.High = from.Bounds.Low.Seconds(), from.Bounds.High.Seconds()
-	}
-	return f
+// plus returns the sum of two functions, which it leaves unchanged.
+func plus(f, g *stats.Func) *stats.Func {
+	sum := f.Since(stats.Func{}) // a copy with its own histogram
+	sum.Add(g)
+	return &sum
 }
 
-// raise sets each counter to at least its value in before, and Since to its value in before.
-func (f *Function) raise(before *Function) {
-	f.Since = before.Since
-	counts := before.Func.Counts()
-	for i, n := range f.Func.Counts() {
+// exported returns a copy of the numbers of a function that are exported; see [Snapshot.Functions]. It replaces invalid
+// UTF-8 in the name, which comes from the file's symbol table and may be any bytes.
+func exported(from *stats.Func) *stats.Func {
+	f := *from
+	f.Name, f.Latency, f.Bounds, f.Waits, f.Amounts, f.Events = valid(from.Name), nil, nil, nil, nil, nil
+	if e := from.Estimate; e != nil {
+		// The estimates are whole numbers, so that rounding of sums can't make a counter decrease.
+		whole := func(n float64) float64 { return math.Round(max(n, float64(from.Calls))) }
+		f.Estimate = &stats.Estimate{Calls: whole(e.Calls), Low: whole(e.Low), High: whole(e.High)}
+	}
+	if h := from.Latency; h != nil && h.Count() > 0 {
+		b := cmp.Or(from.Bounds, &stats.Bounds{Low: *h, High: *h})
+		f.Latency, f.Bounds = h.Since(nil), &stats.Bounds{Low: b.Low.Totals(), High: b.High.Totals()}
+	}
+	return &f
+}
+
+// unseen returns the estimated number of calls that happened while the budget had removed the probes.
+func unseen(f *stats.Func) stats.Estimate {
+	if f.Estimate == nil {
+		return stats.Estimate{}
+	}
+	e, seen := f.Estimate, float64(f.Calls)
+	return stats.Estimate{Calls: e.Calls - seen, Low: e.Low - seen, High: e.High - seen}
+}
+
+// raise sets each counter of a function to at least its value in before.
+func raise(f, before *stats.Func) {
+	u, v := unseen(f), unseen(before)
+	counts := before.Counts()
+	for i, n := range f.Counts() {
 		*n = max(*n, *counts[i])
 	}
-	f.Low, f.High = max(f.Low, before.Low), max(f.High, before.High)
-	u, v := &f.Unseen, &before.Unseen
-	*u = stats.Estimate{Calls: max(u.Calls, v.Calls), Low: max(u.Low, v.Low), High: max(u.High, v.High)}
+	if seen := float64(f.Calls); f.Estimate != nil || before.Estimate != nil {
+		f.Estimate = &stats.Estimate{Calls: seen + max(u.Calls, v.Calls), Low: seen + max(u.Low, v.Low), High: seen + max(u.High, v.High)}
+	}
+	if a, b := f.Bounds, before.Bounds; a != nil && b != nil {
+		if a.Low.Seconds() < b.Low.Seconds() {
+			a.Low = b.Low
+		}
+		if a.High.Seconds() < b.High.Seconds() {
+			a.High = b.High
+		}
+	}
 	p, q := &f.Split, &before.Split
 	*p = stats.Split{Running: max(p.Running, q.Running), Runnable: max(p.Runnable, q.Runnable), Waiting: max(p.Waiting, q.Waiting)}
 }
 
-// plus returns the sum of two functions, which it leaves unchanged.
-func (f *Function) plus(g *Function) *Function {
-	s := *f
-	if g.Since.Before(f.Since) { // a later start time would look like a reset of the counters
-		s.Since = g.Since
-	}
-	s.Func = f.Func.Since(stats.Func{}) // a copy with its own histogram
-	s.Add(&g.Func)
-	s.Low, s.High = f.Low+g.Low, f.High+g.High
-	u, v := f.Unseen, g.Unseen
-	s.Unseen = stats.Estimate{Calls: u.Calls + v.Calls, Low: u.Low + v.Low, High: u.High + v.High}
-	return &s
-}
-
 // raise sets each counter to at least its value in before.
 func (r *Run) raise(before *Run) {
-	r.Hits, r.Delivered, r.Counted = max(r.Hits, before.Hits), max(r.Delivered, before.Delivered), max(r.Counted, before.Counted)
-	r.Filtered, r.Lost, r.Unparsed = max(r.Filtered, before.Filtered), max(r.Lost, before.Lost), max(r.Unparsed, before.Unparsed)
+	counts := before.Counts()
+	for i, n := range r.Counts() {
+		*n = max(*n, *counts[i])
+	}
 	r.Cost, r.CPU = max(r.Cost, before.Cost), max(r.CPU, before.CPU)
 }
 
 // Snapshot holds all counts of a run at one moment. Nothing changes a Snapshot after [Aggregator.Snapshot] returned it.
 // No counter is less than in an earlier Snapshot. Functions that have been in no probed file for an hour are left out.
 type Snapshot struct {
-	From, At  time.Time // the counted calls happened between From and At, the time of the last reading
-	Created   time.Time // when Snapshot was called; while no file is probed, At stays at the last reading
-	About     About
-	Functions map[string]*Function // by name
+	From, At time.Time // the counted calls happened between From and At, the time of the last reading
+	Created  time.Time // when Snapshot was called; while no file is probed, At stays at the last reading
+	About    About
+	// Functions are the functions by name, added up over all files that have contained them. Their Latency is corrected by
+	// the estimated cost of probes. The true sum of the latencies is between the sums of Bounds, which has only these sums.
+	// Lost counts only calls in files that are no longer probed.
+	Functions map[string]*stats.Func
+	Since     map[string]time.Time // when a function was first probed
+	Probed    map[string]bool      // whether a file that contains a function is probed now
 	Run       Run
 	// Sent counts the items sent by OTLP, per kind of item: "span" or "data point". The caller of [Aggregator.Snapshot] sets it.
 	Sent map[string]Sending
@@ -293,18 +311,6 @@ type About struct {
 type File struct {
 	Path, BuildID, GoVersion string
 	PIDs                     []int // processes that run the file
-}
-
-// Function holds the counts of one function, added up over all files that have contained it. Its Latency is corrected
-// by the estimated cost of probes; the true sum of the latencies is between Low and High, in seconds. Func.Lost counts
-// only calls in files that are no longer probed.
-type Function struct {
-	stats.Func
-	Since  time.Time // when it was first probed
-	Probed bool      // a file that contains it is probed now
-	Low    float64
-	High   float64
-	Unseen stats.Estimate // of the calls that happened while the budget had removed the probes
 }
 
 // Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer

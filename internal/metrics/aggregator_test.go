@@ -30,7 +30,7 @@ func timed(name string, took ...int64) stats.Func {
 }
 
 // named returns a function of a snapshot.
-func named(t *testing.T, s *Snapshot, name string) Function {
+func named(t *testing.T, s *Snapshot, name string) stats.Func {
 	t.Helper()
 	f := s.Functions[name]
 	if f == nil {
@@ -50,7 +50,7 @@ func TestAggregator(t *testing.T) {
 	during.Describe(File{Path: "/bin/shop", BuildID: "2"})
 	during.Update(reading(2, stats.Summary{Probes: 2, Hits: 3}, timed("main.a", 4000)))
 	s := b.Snapshot()
-	if a := named(t, s, "main.a"); a.Calls != 3 || a.Latency.Sum() != 7000 || !a.Probed || a.Since != began {
+	if a := named(t, s, "main.a"); a.Calls != 3 || a.Latency.Sum() != 7000 || !s.Probed["main.a"] || s.Since["main.a"] != began {
 		t.Errorf("of two files at the same time: %+v", a)
 	}
 	if s.Run.Probes != 6 || s.Run.Hits != 13 || len(s.Run.Files) != 2 || s.Run.Budget != 0.25 || s.Run.Plans != 2 {
@@ -61,10 +61,10 @@ func TestAggregator(t *testing.T) {
 	before := s
 	s = b.Snapshot()
 	a, gone := named(t, s, "main.a"), named(t, s, "main.gone")
-	if a.Calls != 4 || a.Latency.Count() != 4 || math.Abs(a.Low-9960e-9) > 1e-12 || math.Abs(a.High-10080e-9) > 1e-12 {
+	if a.Calls != 4 || a.Latency.Count() != 4 || math.Abs(a.Bounds.Low.Seconds()-9960e-9) > 1e-12 || math.Abs(a.Bounds.High.Seconds()-10080e-9) > 1e-12 {
 		t.Errorf("after the first was closed: %+v", a)
 	}
-	if gone.Calls != 1 || gone.Probed {
+	if gone.Calls != 1 || s.Probed["main.gone"] {
 		t.Errorf("a function that is in no file: %+v", gone)
 	}
 	if s.Run.Hits != 14 || s.Run.Lost != 1 || s.Run.Probes != 2 || s.Run.CPU != 5*time.Second || !s.At.Equal(began.Add(3*time.Second)) {
@@ -82,9 +82,9 @@ func TestSinceStays(t *testing.T) {
 	old, failed := b.Open(), b.Open()
 	old.Update(reading(1, stats.Summary{}, timed("main.a", 1)))
 	failed.Update(began.Add(9*time.Second), []stats.Func{timed("main.a", 2)}, &stats.Summary{Seconds: 2}, 0)
-	before := named(t, b.Snapshot(), "main.a").Since
+	before := b.Snapshot().Since["main.a"]
 	failed.Close()
-	if after := named(t, b.Snapshot(), "main.a").Since; before != began || after != began {
+	if after := b.Snapshot().Since["main.a"]; before != began || after != began {
 		t.Errorf("probed since %v, then since %v, not %v", before, after, began)
 	}
 }
@@ -101,7 +101,7 @@ func TestYears(t *testing.T) {
 		p.Update(reading(1, stats.Summary{}, f))
 		p.Close()
 		a := named(t, b.Snapshot(), "main.a")
-		if sum := a.Latency.Seconds(); sum < before+0.99*seconds(years) || a.Low < 0.99*sum || a.Split.Waiting < years || a.Split.Sum() < years {
+		if sum := a.Latency.Seconds(); sum < before+0.99*seconds(years) || a.Bounds.Low.Seconds() < 0.99*sum || a.Split.Waiting < years || a.Split.Sum() < years {
 			t.Errorf("after %v s: %v s, %+v", before, sum, a)
 		}
 		before = a.Latency.Seconds()
@@ -158,20 +158,20 @@ func TestClockSet(t *testing.T) {
 		// The reading is from before the clock was set.
 		p.Update(read, []stats.Func{timed("main.a", 1000)}, &stats.Summary{Seconds: float64(i) + 0.5}, 0)
 		s := b.Snapshot()
-		f := named(t, s, "main.a")
+		start := s.Since["main.a"]
 		if got := s.Created.Round(0).Sub(s.At.Round(0)); s.Created != now || got != time.Second/4 {
 			t.Errorf("set by %v: of %v ago, at %v", c.ahead, got, s.Created)
 		}
 		if got := s.From.Round(0).Sub(began.Round(0)); got != c.begun {
 			t.Errorf("set by %v: from %v", c.ahead, got)
 		}
-		if got := f.Since.Round(0).Sub(s.From.Round(0)); got != time.Second/2 {
-			t.Errorf("set by %v: %s since %v", c.ahead, f.Name, got)
+		if got := start.Round(0).Sub(s.From.Round(0)); got != time.Second/2 {
+			t.Errorf("set by %v: since %v", c.ahead, got)
 		}
-		if i > 0 && (s.From.Round(0).After(from) || f.Since.Round(0).After(since)) || f.Since.Round(0).After(s.At.Round(0)) {
-			t.Errorf("set by %v: from %v, since %v, at %v, before from %v, since %v", c.ahead, s.From, f.Since, s.At, from, since)
+		if i > 0 && (s.From.Round(0).After(from) || start.Round(0).After(since)) || start.Round(0).After(s.At.Round(0)) {
+			t.Errorf("set by %v: from %v, since %v, at %v, before from %v, since %v", c.ahead, s.From, start, s.At, from, since)
 		}
-		from, since = s.From.Round(0), f.Since.Round(0)
+		from, since = s.From.Round(0), start.Round(0)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestClockSetAhead(t *testing.T) {
 		read := setclock.By(began.Add(time.Duration(i+1)*time.Second), ahead)
 		b.now = func() time.Time { return read }
 		p.Update(read, []stats.Func{timed("main.a", 1000)}, &stats.Summary{Seconds: float64(i) + 0.5}, 0)
-		since := named(t, b.Snapshot(), "main.a").Since.Round(0)
+		since := b.Snapshot().Since["main.a"].Round(0)
 		if i == 0 {
 			first = since
 		}
@@ -233,13 +233,13 @@ func TestExpired(t *testing.T) {
 	if n := len(s.Functions); n > 7 || s.Run.Hits != 200 {
 		t.Errorf("%d functions of the builds of 1000 minutes, %d hits", n, s.Run.Hits)
 	}
-	if n := max(len(b.past.Functions), len(b.starts)-1, len(b.closed)); n > 7 {
+	if n := max(len(b.past.Functions), len(b.first), len(b.starts)-1, len(b.closed)); n > 7 {
 		t.Errorf("%d are remembered", n)
 	}
 	if deploy("main.build99"); named(t, b.Snapshot(), "main.build99").Calls != 2 {
 		t.Error("one that comes back soon does not go on")
 	}
-	if deploy("main.build0"); named(t, b.Snapshot(), "main.build0").Calls != 1 || named(t, b.Snapshot(), "main.build0").Since.Before(now.Add(-time.Second)) {
+	if deploy("main.build0"); named(t, b.Snapshot(), "main.build0").Calls != 1 || b.Snapshot().Since["main.build0"].Before(now.Add(-time.Second)) {
 		t.Error("one that comes back late does not begin anew")
 	}
 }

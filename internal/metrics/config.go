@@ -57,7 +57,8 @@ func Configure(base string, getenv func(string) string) (*Config, error) {
 	const interval = "OTEL_METRIC_EXPORT_INTERVAL"
 	c.Every = c.milliseconds(interval, c.getenv(interval), defaultEvery)
 	c.resource()
-	c.unsupported()
+	const temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+	c.only(temporality, strings.ToLower(c.getenv(temporality)), "cumulative")
 	return c, nil
 }
 
@@ -109,12 +110,10 @@ func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
 	to.Headers = c.headers(signal)
 	name, value := c.variable(signal, "TIMEOUT")
 	to.Timeout = c.milliseconds(name, value, defaultTimeout)
-	switch name, value := c.variable(signal, "COMPRESSION"); value {
-	case "", "none":
-	case "gzip":
-		to.Gzip = true
-	default:
-		c.warn("%s ignored: %q is not gzip", name, value)
+	name, value = c.variable(signal, "PROTOCOL")
+	c.only(name, value, "http/protobuf")
+	if name, value = c.variable(signal, "COMPRESSION"); value != "none" {
+		to.Gzip = c.only(name, value, "gzip")
 	}
 	to.TLS, err = c.tls(signal)
 	return err
@@ -151,16 +150,13 @@ func parseURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// headers returns the headers for all signals, replaced and extended by the headers for one signal.
+// headers returns the headers for all signals, replaced and extended by the headers for one signal. Package net/http
+// refuses to send headers with invalid characters.
 func (c *Config) headers(signal string) http.Header {
 	h := make(http.Header)
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + signal + "_HEADERS"} {
 		pairs, invalid := parsePairs(c.getenv(name))
 		for key, value := range pairs {
-			if !isToken(key) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-				invalid++
-				continue
-			}
 			h.Set(key, value)
 		}
 		if invalid > 0 { // not quoted, because they may contain secrets
@@ -168,13 +164,6 @@ func (c *Config) headers(signal string) http.Header {
 		}
 	}
 	return h
-}
-
-// isToken reports whether text can be the name of a header.
-func isToken(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
 }
 
 // parsePairs parses key=value,key=value in the format of W3C Baggage without properties: keys and values are
@@ -211,17 +200,12 @@ func (c *Config) resource() {
 	}
 }
 
-// unsupported warns of variables whose value is valid but not supported.
-func (c *Config) unsupported() {
-	for _, signal := range [...]string{"TRACES", "METRICS"} {
-		if name, value := c.variable(signal, "PROTOCOL"); value != "" && value != "http/protobuf" {
-			c.warn("%s ignored: %q is not http/protobuf", name, value)
-		}
+// only reports whether the value of a variable is the only one that is supported. It warns of other values.
+func (c *Config) only(name, value, supported string) bool {
+	if value != "" && value != supported {
+		c.warn("%s ignored: %q is not %s", name, value, supported)
 	}
-	const temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
-	if value := c.getenv(temporality); value != "" && !strings.EqualFold(value, "cumulative") {
-		c.warn("%s ignored: %q is not cumulative", temporality, value)
-	}
+	return value == supported
 }
 
 // tls reads the files with keys and certificates. It returns nil if no variable names such a file.

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -26,7 +27,7 @@ type histogram struct {
 	classic           []*dto.Bucket
 }
 
-func newHistogram(f *Function) prometheus.Metric {
+func newHistogram(f *stats.Func, since time.Time) prometheus.Metric {
 	e := newExponential(f.Latency, maxScale)
 	buckets := make(map[int]int64)
 	for i, n := range e.counts {
@@ -35,7 +36,7 @@ func newHistogram(f *Function) prometheus.Metric {
 		}
 	}
 	native := must(prometheus.NewConstNativeHistogram(
-		duration, f.Latency.Count(), f.Latency.Seconds(), buckets, nil, e.zero, maxScale, 0, f.Since, f.Name))
+		duration, f.Latency.Count(), f.Latency.Seconds(), buckets, nil, e.zero, maxScale, 0, since, f.Name))
 	return histogram{Metric: native, classic: classic(f.Latency)}
 }
 

@@ -53,28 +53,25 @@ func scopeOf(about *About) *common.InstrumentationScope {
 
 // metricsOf returns a message with all numbers of a snapshot, and the number of its data points.
 func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsServiceRequest, points uint64) {
-	b := builder{s: s, at: max(nano(s.At), nano(s.From))} // At is 0 before the first reading
+	b := builder{s: s, at: max(nano(s.At), nano(s.From)), named: make(map[string]*pb.Metric)} // At is 0 before the first reading
 	for _, name := range slices.Sorted(maps.Keys(s.Functions)) {
 		b.functions = append(b.functions, s.Functions[name])
 	}
 	if len(s.Run.Files) == 0 { // At does not advance, and collectors refuse old data points
 		b.at = max(b.at, nano(s.Created))
 	}
-	for i := range runMetrics {
-		m := &runMetrics[i]
-		b.add(m.name, m.unit, m.help, m.counter, s.From, m.value(s))
+	for _, m := range s.ofRun() {
+		b.add("ftgo.", m, s.From)
 	}
-	for i := range functionMetrics {
-		m := &functionMetrics[i]
-		for _, f := range b.functions {
-			if value := m.value(f); !math.IsNaN(value) {
-				b.add("function."+m.name, m.unit, m.help, m.counter, f.Since, value, text("code.function.name", f.Name))
-			}
+	for _, f := range b.functions {
+		for _, m := range s.of(f) {
+			b.add("ftgo.function.", m, s.Since[f.Name], text("code.function.name", f.Name))
 		}
 	}
 	b.durations()
 	for _, f := range s.Run.Files {
-		b.add("file.processes", "{process}", "Processes that run a file which is probed now.", false, s.From, float64(len(f.PIDs)), fileOf(&f)...)
+		m := metric{"file.processes", "{process}", false, "Processes that run a file which is probed now.", float64(len(f.PIDs))}
+		b.add("ftgo.", m, s.From, fileOf(&f)...)
 	}
 	for _, item := range slices.Sorted(maps.Keys(s.Sent)) {
 		b.sent(item, s.Sent[item])
@@ -88,39 +85,39 @@ func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsSe
 // builder converts a snapshot to OTLP metrics.
 type builder struct {
 	s         *Snapshot
-	functions []*Function // sorted by name
-	at        uint64      // time of all data points, in Unix nanoseconds
+	functions []*stats.Func // sorted by name
+	at        uint64        // time of all data points, in Unix nanoseconds
 	metrics   []*pb.Metric
+	named     map[string]*pb.Metric
 	points    uint64
 }
 
-// add adds a data point. It appends a metric unless the last one has the same name.
-func (b *builder) add(name, unit, help string, counter bool, from time.Time, value float64, attributes ...*common.KeyValue) {
-	if !strings.HasPrefix(name, "otel.") {
-		name = "ftgo." + name
+// add adds a data point, unless its value is NaN. A counter has counted since from.
+func (b *builder) add(prefix string, m metric, from time.Time, attributes ...*common.KeyValue) {
+	if math.IsNaN(m.value) {
+		return
 	}
-	if n := len(b.metrics); n == 0 || b.metrics[n-1].Name != name {
-		m := &pb.Metric{Name: name, Unit: unit, Description: help}
-		if counter {
-			m.Data = &pb.Metric_Sum{Sum: &pb.Sum{IsMonotonic: true, AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
-		} else {
-			m.Data = &pb.Metric_Gauge{Gauge: &pb.Gauge{}}
+	name := prefix + m.name
+	all := b.named[name]
+	if all == nil {
+		all = &pb.Metric{Name: name, Unit: m.unit, Description: m.help, Data: &pb.Metric_Gauge{Gauge: &pb.Gauge{}}}
+		if m.counter {
+			all.Data = &pb.Metric_Sum{Sum: &pb.Sum{IsMonotonic: true, AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
 		}
-		b.metrics = append(b.metrics, m)
+		b.named[name], b.metrics = all, append(b.metrics, all)
 	}
 	b.points++
 	point := &pb.NumberDataPoint{Attributes: attributes, TimeUnixNano: b.at}
-	if unit == "s" || unit == "1" {
-		point.Value = &pb.NumberDataPoint_AsDouble{AsDouble: value}
+	if m.unit == "s" || m.unit == "1" {
+		point.Value = &pb.NumberDataPoint_AsDouble{AsDouble: m.value}
 	} else {
-		point.Value = &pb.NumberDataPoint_AsInt{AsInt: int64(value)}
+		point.Value = &pb.NumberDataPoint_AsInt{AsInt: int64(m.value)}
 	}
-	switch data := b.metrics[len(b.metrics)-1].Data.(type) {
-	case *pb.Metric_Sum:
+	if sum := all.GetSum(); sum != nil {
 		point.StartTimeUnixNano = nano(from)
-		data.Sum.DataPoints = append(data.Sum.DataPoints, point)
-	case *pb.Metric_Gauge:
-		data.Gauge.DataPoints = append(data.Gauge.DataPoints, point)
+		sum.DataPoints = append(sum.DataPoints, point)
+	} else {
+		all.GetGauge().DataPoints = append(all.GetGauge().DataPoints, point)
 	}
 }
 
@@ -152,7 +149,7 @@ func (b *builder) durations() {
 		e := limitedExponential(f.Latency)
 		all.DataPoints = append(all.DataPoints, &pb.ExponentialHistogramDataPoint{
 			Attributes:        []*common.KeyValue{text("code.function.name", f.Name)},
-			StartTimeUnixNano: nano(f.Since), TimeUnixNano: b.at,
+			StartTimeUnixNano: nano(b.s.Since[f.Name]), TimeUnixNano: b.at,
 			Count: f.Latency.Count(), Sum: new(f.Latency.Seconds()), Scale: int32(e.scale), ZeroCount: e.zero,
 			Positive: &pb.ExponentialHistogramDataPoint_Buckets{Offset: int32(e.first), BucketCounts: e.counts},
 			Min:      new(seconds(f.Latency.Quantile(0))), Max: new(seconds(f.Latency.Quantile(1))),
@@ -182,17 +179,16 @@ func fileOf(f *File) (known []*common.KeyValue) {
 
 // sent adds the counts of sent, failed and queued items, with the metric names of OpenTelemetry's SDK.
 func (b *builder) sent(item string, c Sending) {
-	name, unit := "otel.sdk.exporter."+strings.ReplaceAll(item, " ", "_"), "{"+strings.ReplaceAll(item, " ", "_")+"}"
-	if item == metricKind {
-		name = "otel.sdk.exporter.metric_data_point"
-	}
-	kind := text("otel.component.type", "otlp_http_exporter")
-	own := text("otel.component.name", "otlp_http_exporter/0")
-	const exported = "Items that have been sent or, with an error.type, that will never arrive."
-	b.add(name+".exported", unit, exported, true, b.s.From, float64(c.Sent), kind, own)
+	unit := strings.ReplaceAll(item, " ", "_")
+	prefix := "otel.sdk.exporter." + strings.Replace(unit, "data_point", "metric_data_point", 1)
+	kind, own := text("otel.component.type", "otlp_http_exporter"), text("otel.component.name", "otlp_http_exporter/0")
+	m := metric{".exported", "{" + unit + "}", true, "Items that have been sent or, with an error.type, that will never arrive.", float64(c.Sent)}
+	b.add(prefix, m, b.s.From, kind, own)
 	for _, reason := range slices.Sorted(maps.Keys(c.Failed)) {
-		b.add(name+".exported", unit, exported, true, b.s.From, float64(c.Failed[reason]), kind, own, text("error.type", reason))
+		m.value = float64(c.Failed[reason])
+		b.add(prefix, m, b.s.From, kind, own, text("error.type", reason))
 	}
-	b.add(name+".inflight", unit, "Items that wait to be sent, or are being sent.", true, b.s.From, float64(c.Queued), kind, own)
-	b.metrics[len(b.metrics)-1].GetSum().IsMonotonic = false // the queue may shrink
+	m.name, m.help, m.value = ".inflight", "Items that wait to be sent, or are being sent.", float64(c.Queued)
+	b.add(prefix, m, b.s.From, kind, own)
+	b.named[prefix+m.name].GetSum().IsMonotonic = false // the queue may shrink
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	traceservice "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
@@ -26,39 +26,33 @@ type outcome struct {
 }
 
 // maxResponse is the maximum number of bytes that are read of a response.
-const maxResponse = 1 << 20
+const maxResponse = 1 << 16
 
-// newClient returns the HTTP client for an endpoint. It does not follow a redirection that changes the method or the
-// host, because headers may contain secrets for this host only.
+// newClient returns the HTTP client for an endpoint. It does not follow redirections, because headers may contain secrets
+// for this endpoint only.
 func newClient(e *Endpoint) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = e.TLS
-	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if r.Method != http.MethodPost || r.URL.Scheme != e.URL.Scheme || r.URL.Host != e.URL.Host || len(via) >= 10 {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-func (s *sender) post(ctx context.Context, message []byte, items uint64) outcome {
+func (s *sender) post(ctx context.Context, m message) outcome {
 	ctx, cancel := context.WithTimeout(ctx, s.to.Timeout)
 	defer cancel()
+	body := m.body
 	if s.to.Gzip {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
-		w.Write(message) // a bytes.Buffer returns no error
+		w.Write(body) // a bytes.Buffer returns no error
 		w.Close()
-		message = b.Bytes()
+		body = b.Bytes()
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to.URL.String(), bytes.NewReader(message))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return outcome{rejected: items, reason: "_OTHER", message: err.Error()}
+		return outcome{rejected: m.items, reason: "_OTHER", message: err.Error()}
 	}
 	r.Header.Set("User-Agent", s.agent)
-	for name, values := range s.to.Headers {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, s.to.Headers)
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	if s.to.Gzip {
 		r.Header.Set("Content-Encoding", "gzip")
@@ -68,49 +62,38 @@ func (s *sender) post(ctx context.Context, message []byte, items uint64) outcome
 		return s.noAnswer(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
+	received, err := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
 	if answer.StatusCode/100 == 2 {
 		if err != nil {
 			return s.noAnswer(err)
 		}
-		return accepted(body, items)
+		return accepted(received, m.items)
 	}
-	o := outcome{rejected: items, reason: strconv.Itoa(answer.StatusCode), message: answer.Status}
-	if message := statusMessage(body); message != "" {
+	o := outcome{rejected: m.items, reason: strconv.Itoa(answer.StatusCode), message: answer.Status}
+	if message := statusMessage(received); message != "" {
 		o.message += ": " + message
 	}
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		o.retry, o.after = true, retryAfter(answer.Header.Get("Retry-After"))
+		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 64) // 0 if it is a date or missing
+		o.retry, o.after = true, time.Duration(min(seconds, maxRetryAfter))*time.Second
 	}
 	return o
 }
+
+// maxRetryAfter limits the wait that a collector demands, in seconds.
+const maxRetryAfter = 3600
 
 // noAnswer returns the outcome of a request without a complete response.
 func (s *sender) noAnswer(err error) outcome {
-	var reason *url.Error
-	if errors.As(err, &reason) {
+	if reason, ok := errors.AsType[*url.Error](err); ok {
 		err = reason.Err // without the method and the URL
 	}
-	o := outcome{reason: "_OTHER", message: err.Error(), retry: true}
+	o := outcome{message: err.Error(), retry: true}
 	if errors.Is(err, context.DeadlineExceeded) {
-		o.reason, o.message = "timeout", fmt.Sprintf("no answer within %v", s.to.Timeout)
+		o.message = fmt.Sprintf("no answer within %v", s.to.Timeout)
 	}
 	return o
-}
-
-// maxRetryAfter limits the wait that a collector demands, because its clock may be wrong.
-const maxRetryAfter = time.Hour
-
-// retryAfter returns the wait that a header Retry-After demands in seconds or as a date, 0 if it has neither.
-func retryAfter(text string) time.Duration {
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(time.Until(at), 0), maxRetryAfter)
-	}
-	return 0
 }
 
 // accepted returns the outcome of a request that the collector has accepted, at least in part. The response to metrics
@@ -122,7 +105,7 @@ func accepted(body []byte, items uint64) outcome {
 		return outcome{}
 	}
 	p := r.GetPartialSuccess()
-	return outcome{rejected: min(uint64(max(p.GetRejectedSpans(), 0)), items), reason: "rejected", message: shorten(p.GetErrorMessage())}
+	return outcome{rejected: min(uint64(max(p.GetRejectedSpans(), 0)), items), reason: "rejected", message: p.GetErrorMessage()}
 }
 
 // statusMessage returns the message of a google.rpc.Status, the body of an error response, or "" if it can't be
@@ -132,14 +115,5 @@ func statusMessage(body []byte) string {
 	if proto.Unmarshal(body, &s) != nil {
 		return ""
 	}
-	return shorten(s.ErrorMessage)
-}
-
-// shorten cuts a text of the collector to 200 bytes.
-func shorten(text string) string {
-	const longest = 200
-	if text = valid(text); len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
-	}
-	return text
+	return s.ErrorMessage
 }

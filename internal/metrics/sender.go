@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,27 +26,24 @@ type sender struct {
 	kind    string
 	agent   string // User-Agent
 	client  *http.Client
+	news    chan string   // messages to the user, see [Exporter.Messages]
 	closing chan struct{} // closed by close, to end the wait before a retry
 	done    chan struct{} // closed when run returns
 	stop    context.CancelFunc
 
 	mu       sync.Mutex
 	capacity int       // maximum size of the queue, in bytes
-	queue    []message // oldest first
+	queue    []message // oldest first, without the message that is being sent
 	bytes    int       // size of the queue
-	sending  bool      // post runs for queue[0]
 	changed  *sync.Cond
 	closed   bool // put accepts no more messages
 	counts   Sending
-	messages []string // texts for the user, until takeMessages
-	last     string   // the last reported message of the collector
-	answered bool     // the collector has answered once
+	said     string // the last message of the collector, which the user knows
+	failure  string // why the last request failed and is to be sent again, or ""
 
-	// An outage is a period without answers, or one in which the collector is too slow and the queue overflows.
-	began    time.Time // the begin of the outage, or zero
-	failures int       // failed requests in a row
-	reported bool      // a message to the user says that requests fail
-	dropped  uint64    // number of items dropped in the outage
+	// An outage begins when requests fail or the queue overflows. It ends when the queue is empty.
+	reported bool   // a message to the user says that requests fail
+	dropped  uint64 // number of items dropped in the outage
 }
 
 type message struct {
@@ -54,13 +52,13 @@ type message struct {
 }
 
 // minFailures is the number of failures in a row after which the sender reports an outage: a restart of the collector
-// takes some seconds. The sender reports the first failure if the collector has never answered.
+// takes some seconds.
 const minFailures = 3
 
-func newSender(to *Endpoint, kind, agent string, capacity int) *sender {
+func newSender(to *Endpoint, kind, agent string, capacity int, news chan string) *sender {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &sender{
-		to: to, kind: kind, agent: agent, client: newClient(to), capacity: capacity, stop: stop,
+		to: to, kind: kind, agent: agent, client: newClient(to), news: news, capacity: capacity, stop: stop,
 		closing: make(chan struct{}), done: make(chan struct{}), counts: Sending{Failed: make(map[string]uint64)},
 	}
 	s.changed = sync.NewCond(&s.mu)
@@ -90,32 +88,31 @@ func (s *sender) putEncoded(body []byte, items uint64) {
 	s.queue = append(s.queue, message{body, items})
 	s.bytes += len(body)
 	s.counts.Queued += items
-	first := 0
-	if s.sending { // keep queue[0], which the collector may be receiving
-		first = 1
-	}
-	for s.bytes > s.capacity && len(s.queue) > first {
-		dropped := s.queue[first].items
-		s.remove(first)
-		s.counts.Failed["queue_full"] += dropped
+	for s.bytes > s.capacity {
+		oldest := s.take()
+		s.count(oldest.items, "queue_full")
 		if s.dropped == 0 { // report only the first drop of an outage
-			s.beginOutage()
 			s.report("the queue for %s is full: the oldest items are dropped", s.to.URL.Redacted())
 		}
-		s.dropped += dropped
+		s.dropped += oldest.items
 	}
 	s.changed.Signal()
 }
 
-func (s *sender) remove(i int) {
-	s.bytes -= len(s.queue[i].body)
-	s.counts.Queued -= s.queue[i].items
-	s.queue = slices.Delete(s.queue, i, i+1)
+// take removes the oldest message from the queue. Its items count as queued until count is called.
+func (s *sender) take() message {
+	m := s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	s.bytes -= len(m.body)
+	return m
 }
 
-func (s *sender) beginOutage() {
-	if s.began.IsZero() {
-		s.began = time.Now()
+// count counts queued items as failed for a reason or, without a reason, as sent.
+func (s *sender) count(items uint64, reason string) {
+	if s.counts.Queued -= items; reason == "" {
+		s.counts.Sent += items
+	} else if items > 0 {
+		s.counts.Failed[reason] += items
 	}
 }
 
@@ -127,28 +124,19 @@ func (s *sender) sendingCounts() Sending {
 	return c
 }
 
-// takeMessages returns the messages to the user since the last call.
-func (s *sender) takeMessages() (messages []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	messages, s.messages = s.messages, nil
-	return messages
-}
-
-// report adds a message to the user. It discards the message if 10 messages wait for takeMessages.
+// report adds a message to the user. It discards the message if too many wait for [Exporter.Messages].
 func (s *sender) report(format string, args ...any) {
-	if len(s.messages) < 10 {
-		s.messages = append(s.messages, fmt.Sprintf(format, args...))
+	select {
+	case s.news <- fmt.Sprintf(format, args...):
+	default:
 	}
 }
 
 // close sends the queued messages and stops the sender. It drops the messages that are not sent when ctx is done.
 func (s *sender) close(ctx context.Context) {
 	s.mu.Lock()
-	if !s.closed {
-		s.closed = true
-		close(s.closing)
-	}
+	s.closed = true
+	close(s.closing)
 	s.changed.Signal()
 	s.mu.Unlock()
 	select {
@@ -160,13 +148,10 @@ func (s *sender) close(ctx context.Context) {
 	s.client.CloseIdleConnections()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := s.counts.Queued
-	for len(s.queue) > 0 {
-		s.remove(0)
-	}
-	if left > 0 {
-		s.counts.Failed["shutdown"] += left
-		s.report("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind), s.to.URL.Redacted())
+	if left := s.counts.Queued; left > 0 {
+		s.count(left, "shutdown")
+		reason := cmp.Or(s.failure, "the collector took none of them in time")
+		s.report("%s not sent to %s: %s", printable.Plural(left, s.kind), s.to.URL.Redacted(), reason)
 	}
 }
 
@@ -174,29 +159,26 @@ func (s *sender) close(ctx context.Context) {
 func (s *sender) run(ctx context.Context) {
 	defer close(s.done)
 	closing := s.closing
-	for {
-		m, ok := s.next()
-		if !ok {
-			return
-		}
-		o := s.post(ctx, m.body, m.items)
-		if o.retry && ctx.Err() != nil {
-			return
-		}
-		failures := s.finish(&o, m)
-		if !o.retry {
-			continue
-		}
-		wait, interrupt := backoff(failures), closing
-		if o.after > 0 { // the collector allows no earlier request, not even when the sender closes
-			wait, interrupt = o.after, nil
-		}
-		select {
-		case <-time.After(wait):
-		case <-interrupt: // close was called: retry at once, but only once
-			closing = nil
-		case <-ctx.Done():
-			return
+	for m, ok := s.next(); ok; m, ok = s.next() {
+		for failures := 1; ; failures++ {
+			o := s.post(ctx, m)
+			if o.retry && ctx.Err() != nil {
+				return
+			}
+			if s.finish(&o, m, failures); !o.retry {
+				break
+			}
+			wait, interrupt := backoff(failures), closing
+			if o.after > 0 { // the collector allows no earlier request, not even when the sender closes
+				wait, interrupt = o.after, nil
+			}
+			select {
+			case <-time.After(wait):
+			case <-interrupt: // close was called: retry at once, but only once
+				closing = nil
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }
@@ -221,43 +203,33 @@ func (s *sender) next() (m message, ok bool) {
 	if len(s.queue) == 0 {
 		return m, false
 	}
-	s.sending = true
-	return s.queue[0], true
+	return s.take(), true
 }
 
-// finish handles the outcome of sending m, the first message of the queue. It removes m unless m must be sent again. It
-// returns the number of failures in a row.
-func (s *sender) finish(o *outcome, m message) (failures int) {
+// finish handles the outcome of sending m. failures is the number of failures to send it, if this one failed, too.
+func (s *sender) finish(o *outcome, m message, failures int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sending = false
 	url := s.to.URL.Redacted()
+	s.failure = ""
 	if o.retry {
-		s.beginOutage()
-		if s.failures++; !s.reported && (s.failures >= minFailures || !s.answered) {
+		s.failure = o.message
+		if failures == minFailures && !s.reported {
 			s.reported = true
 			s.report("%ss can't be sent to %s, which is tried again and again: %s", s.kind, url, o.message)
 		}
-		return s.failures
+		return
 	}
-	s.remove(0)
-	s.answered, s.failures = true, 0
-	s.counts.Sent += m.items - o.rejected
-	if o.rejected > 0 {
-		s.counts.Failed[o.reason] += o.rejected
-	}
-	if o.message != "" && o.message != s.last { // report the same message once, not for each request
-		s.last = o.message
+	s.count(m.items-o.rejected, "")
+	s.count(o.rejected, o.reason)
+	if o.message != "" && o.message != s.said { // report the same message once, not for each request
+		s.said = o.message
 		s.report("the collector at %s rejected %s: %s", url, printable.Plural(o.rejected, s.kind), o.message)
 	}
-	if s.dropped > 0 && len(s.queue) > 0 { // the collector answers but has not caught up, so the outage goes on
-		return 0
+	if len(s.queue) == 0 && (s.reported || s.dropped > 0) {
+		s.report("%ss are sent to %s again; %d were dropped meanwhile", s.kind, url, s.dropped)
+		s.reported, s.dropped = false, 0
 	}
-	if s.reported || s.dropped > 0 {
-		s.report("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind, url, time.Since(s.began).Round(time.Second), s.dropped)
-	}
-	s.began, s.reported, s.dropped = time.Time{}, false, 0
-	return 0
 }
 
 // Limits of the queues, in bytes.
@@ -271,15 +243,16 @@ type Exporter struct {
 	config          *Config
 	about           About
 	metrics, traces *sender
+	news            chan string
 }
 
 // Start returns an Exporter. It connects to the collector when the first message is queued.
 func Start(c *Config, about About) *Exporter {
-	agent := "ftgo/" + about.Release
+	agent, news := "ftgo/"+about.Release, make(chan string, maxNews)
 	return &Exporter{
-		config: c, about: about,
-		metrics: newSender(&c.Metrics, metricKind, agent, metricQueueSize),
-		traces:  newSender(&c.Traces, spanKind, agent, spanQueueSize),
+		config: c, about: about, news: news,
+		metrics: newSender(&c.Metrics, metricKind, agent, metricQueueSize, news),
+		traces:  newSender(&c.Traces, spanKind, agent, spanQueueSize, news),
 	}
 }
 
@@ -293,12 +266,19 @@ func (e *Exporter) Counts() map[string]Sending {
 	return map[string]Sending{metricKind: e.metrics.sendingCounts(), spanKind: e.traces.sendingCounts()}
 }
 
+// maxNews is the maximum number of messages to the user that wait for Messages.
+const maxNews = 20
+
 // Messages returns messages to the user, such as errors of the collector, that it has not returned before.
-func (e *Exporter) Messages() []string {
-	return append(e.metrics.takeMessages(), e.traces.takeMessages()...)
+func (e *Exporter) Messages() (messages []string) {
+	for range len(e.news) {
+		messages = append(messages, <-e.news)
+	}
+	return messages
 }
 
-// Close sends the queued messages and stops sending. It drops the messages that are not sent when ctx is done.
+// Close sends the queued messages and stops sending. It drops the messages that are not sent when ctx is done. It must be
+// called once.
 func (e *Exporter) Close(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { e.metrics.close(ctx) })

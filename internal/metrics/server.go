@@ -9,9 +9,8 @@ import (
 	"net"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,29 +41,18 @@ type Server struct {
 	listener net.Listener
 	http     http.Server
 	ended    chan struct{}
-
-	mu   sync.Mutex
-	idle []net.Conn        // connections without a running request, the one that is idle for longest first
-	busy map[net.Conn]bool // connections with a running request
+	open     atomic.Int64 // number of connections
 }
 
-// limit is the ConnState callback of the HTTP server. If more than maxConnections are open, it closes the one that is idle
-// for longest, so that a client with many connections can't lock out others. It closes no connection with a running
-// request.
+// limit is the ConnState callback of the HTTP server. It closes a new connection if maxConnections are open.
 func (s *Server) limit(c net.Conn, state http.ConnState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.idle = slices.DeleteFunc(s.idle, func(other net.Conn) bool { return other == c })
-	delete(s.busy, c)
 	switch state {
-	case http.StateActive: // the request's header was read
-		s.busy[c] = true
-	case http.StateNew, http.StateIdle:
-		s.idle = append(s.idle, c)
-	}
-	if len(s.idle)+len(s.busy) > maxConnections && len(s.idle) > 0 {
-		s.idle[0].Close()
-		s.idle = slices.Delete(s.idle, 0, 1)
+	case http.StateNew:
+		if s.open.Add(1) > maxConnections {
+			c.Close()
+		}
+	case http.StateClosed:
+		s.open.Add(-1)
 	}
 }
 
@@ -77,7 +65,7 @@ func Listen(address string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
 	}
-	return &Server{listener: l, ended: make(chan struct{}), busy: make(map[net.Conn]bool)}, nil
+	return &Server{listener: l, ended: make(chan struct{})}, nil
 }
 
 // Address returns the address of the listener, with the actual port even if the port given to Listen was 0.
@@ -87,8 +75,9 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 func (s *Server) Serve(h http.Handler) {
 	s.http = http.Server{
 		Handler: h, ConnState: s.limit, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 	}
+	s.http.SetKeepAlivesEnabled(false) // so that idle clients have no connections
 	go func() {
 		defer close(s.ended)
 		_ = s.http.Serve(s.listener) // returns http.ErrServerClosed after Close
@@ -108,7 +97,7 @@ func (s *Server) Close() error {
 var suffixes = map[string]string{"s": "_seconds", "1": "_ratio"}
 
 // descOf returns the Prometheus description and type of a metric.
-func descOf[Of any](prefix string, m *metric[Of], labels ...string) (*prometheus.Desc, prometheus.ValueType) {
+func descOf(prefix string, m *metric, labels ...string) (*prometheus.Desc, prometheus.ValueType) {
 	name := prefix + m.name + suffixes[m.unit]
 	if m.counter {
 		return describe(name+"_total", m.help, labels...), prometheus.CounterValue
@@ -159,26 +148,23 @@ func (latest snapshots) Collect(out chan<- prometheus.Metric) {
 			out <- must(prometheus.NewConstMetricWithCreatedTimestamp(failed, prometheus.CounterValue, float64(n), s.From, item, reason))
 		}
 	}
-	for i := range runMetrics {
-		desc, kind := descOf("", &runMetrics[i])
-		out <- must(prometheus.NewConstMetric(desc, kind, runMetrics[i].value(s)))
-	}
-	for i := range functionMetrics {
-		desc, kind := descOf("function_", &functionMetrics[i], "function")
-		for _, f := range s.Functions {
-			value := functionMetrics[i].value(f)
-			switch {
-			case math.IsNaN(value):
-			case kind == prometheus.CounterValue:
-				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(desc, kind, value, f.Since, f.Name))
-			default:
-				out <- must(prometheus.NewConstMetric(desc, kind, value, f.Name))
-			}
-		}
+	for _, m := range s.ofRun() {
+		desc, kind := descOf("", &m)
+		out <- must(prometheus.NewConstMetric(desc, kind, m.value))
 	}
 	for _, f := range s.Functions {
+		for _, m := range s.of(f) {
+			desc, kind := descOf("function_", &m, "function")
+			switch {
+			case math.IsNaN(m.value):
+			case kind == prometheus.CounterValue:
+				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(desc, kind, m.value, s.Since[f.Name], f.Name))
+			default:
+				out <- must(prometheus.NewConstMetric(desc, kind, m.value, f.Name))
+			}
+		}
 		if f.Latency != nil {
-			out <- newHistogram(f)
+			out <- newHistogram(f, s.Since[f.Name])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"encoding/hex"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -125,7 +126,9 @@ func TestExporterMetrics(t *testing.T) {
 	s := e.Spans([]string{"f"}, µs)
 	s.Add(&pairing.Call{ID: 1, Root: 1, PID: 1, Start: 1, End: 2}, false)
 	s.Close()
-	e.traces.close(t.Context())
+	for e.Counts()["span"].Queued > 0 {
+		runtime.Gosched()
+	}
 	m := scraped()
 	m.Sent = e.Counts()
 	e.Metrics(m)

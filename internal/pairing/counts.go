@@ -9,21 +9,12 @@ import (
 // accounting counts delivered events.
 type accounting struct {
 	sites  [][]siteAccount // as in Plan.Events
+	funcs  []Count         // as in Plan.Funcs; Hits has only Faults
 	faults uint64
-	events uint64        // events of selected processes
-	funcs  []funcAccount // as in Plan.Funcs
+	events uint64 // events of selected processes
 	// unfollowed is the number of calls that were not paired, because maxOpen calls were open, and unknown the number of
 	// events at addresses without a site.
 	unfollowed, unknown uint64
-}
-
-// funcAccount counts the delivered hits of a function. A hit at an entry is not a call if the stack check failed, if the
-// function jumped to its start, or if the entry was being disarmed.
-type funcAccount struct {
-	calls, noCalls      uint64 // hits of all entries
-	timed, timedNoCalls uint64 // hits of the entries that time calls
-	faults              uint64 // faults of all hits
-	abandoned           uint64 // calls with Outcome Abandoned
 }
 
 // extend adds the events that the plan has got since extend last ran.
@@ -40,11 +31,12 @@ func (p *Stream) extend() {
 
 // call counts a call that is delivered as an event, except a Counter event, or as a wait.
 func (a *accounting) call(fn int) {
-	a.funcs[fn].timed++
-	a.funcs[fn].calls++
+	a.funcs[fn].Timed++
+	a.funcs[fn].Calls++
 }
 
-// noCall counts a hit at an entry that is not a call.
+// noCall counts a hit at an entry that is not a call: the stack check failed, the function jumped to its start, or the entry
+// was being disarmed.
 func (a *accounting) noCall(fn int) {
 	a.funcs[fn].timedNoCalls++
 	a.funcs[fn].noCalls++
@@ -54,7 +46,7 @@ func (a *accounting) noCall(fn int) {
 func (p *Stream) Events() uint64 { return p.account.events }
 
 // Begun returns the number of delivered calls of a function so far.
-func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].calls }
+func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].Calls }
 
 // Counters holds readings of the kernel's counters.
 type Counters struct {
@@ -91,11 +83,10 @@ type Count struct {
 	Abandoned uint64 // the Calls with Outcome Abandoned
 	Missing   uint64 // lost returns: this many unwound or open calls may have returned
 	Hits      Hits   // of the function's probes in selected processes
-}
 
-// siteHits holds the kernel's hits of a function's sites, by their meaning. checks counts hits at stack checks where
-// only failed checks are recorded, so that any lost event may be a failed check.
-type siteHits struct{ calls, timed, checks, lostChecks, lostReturns uint64 }
+	noCalls, timedNoCalls uint64 // hits of all entries, and of the entries that time calls, that are not calls
+	checks                uint64 // hits at stack checks where only failed checks are recorded, so that any lost event may be a failed check
+}
 
 // Counts combines the kernel's counters with the delivered events. If only selected processes hit the probes, the
 // number of calls is the kernel's, and is exact even if events were lost.
@@ -109,7 +100,6 @@ func (p *Stream) Counts(c Counters) *Counts {
 		Funcs:    make([]Count, len(plan.Funcs)),
 		Unparsed: unparsed + account.unknown, KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
 	}
-	sites := make([]siteHits, len(plan.Funcs))
 	cut := c.Overruns+out.Unparsed == 0
 	var increase uint64
 	for i := range plan.Events {
@@ -125,48 +115,47 @@ func (p *Stream) Counts(c Counters) *Counts {
 			if c.Exclusive {
 				ours = count
 			}
-			faults := sample.estimate(ours)
+			faults, others := sample.estimate(ours), count-ours
 			out.Ours.add(ours, site, ev.Words, faults)
-			out.Others.add(count-ours, site, ev.Words, sample.estimate(count-ours))
-			if fn >= 0 {
-				out.Funcs[fn].Hits.add(ours, site, ev.Words, faults)
-			}
-			if fn >= 0 && kind.IsEntry() {
-				out.Elsewhere += count - ours
-			}
+			out.Others.add(others, site, ev.Words, sample.estimate(others))
+			recorded := plan.Mode != uprobe.Count && (!kind.Counts() || plan.Recorded)
 			switch {
-			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
-				delivered = count // these hits are not recorded
+			case !recorded:
+				delivered = count
 			case cut:
 				count = delivered
 			}
 			out.Hits += count
 			out.Delivered += delivered
+			if fn < 0 {
+				continue
+			}
+			f, lost := &out.Funcs[fn], count-delivered
+			f.Hits.add(ours, site, ev.Words, faults)
+			if kind == uprobe.EntryJump || kind == uprobe.CounterJump {
+				if f.Unsure += lost; !recorded {
+					f.checks += count
+				}
+			}
 			switch {
 			case kind.Counts():
-				sites[fn].calls += count
-				if kind == uprobe.CounterJump {
-					sites[fn].check(count, delivered, !plan.Recorded)
-				}
+				f.Calls += count
 				if c.Exclusive {
 					delivered = count
 				}
 				out.CountedOnly += delivered
-			case fn < 0:
 			case kind.IsEntry():
-				sites[fn].timed += count
-				sites[fn].calls += count
-				if kind == uprobe.EntryJump {
-					sites[fn].check(count, delivered, plan.Mode == uprobe.Count)
-				}
+				f.Timed += count
+				f.Calls += count
+				out.Elsewhere += others
 			default:
-				sites[fn].lostReturns += count - delivered
+				f.Missing += lost
 			}
 		}
 	}
 	own := c.Exclusive && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].set(&sites[i], &account.funcs[i], own && i < plan.RequestedFuncs(), c.Overruns+out.Unparsed)
+		out.Funcs[i].correct(&account.funcs[i], own && i < plan.RequestedFuncs(), c.Overruns+out.Unparsed)
 	}
 	switch {
 	case own && c.Inexact:
@@ -184,26 +173,18 @@ func (p *Stream) Counts(c Counters) *Counts {
 	return out
 }
 
-// check adds the hits at the jump of a stack check. If onlyFailed is true, only failed checks are recorded.
-func (h *siteHits) check(count, delivered uint64, onlyFailed bool) {
-	if onlyFailed {
-		h.checks += count
+// correct corrects the kernel's numbers of a function by the delivered events. If own is true, the kernel's counters
+// include only calls of the traced processes. Otherwise correct replaces them. lost is the number of lost events of all
+// functions.
+func (c *Count) correct(delivered *Count, own bool, lost uint64) {
+	if own {
+		c.Calls, c.Timed = subtract(c.Calls, delivered.noCalls), subtract(c.Timed, delivered.timedNoCalls)
+		c.Unsure = min(c.Unsure+min(c.checks, lost), c.Calls)
+		c.Missing = subtract(c.Missing, delivered.Abandoned) // returns of abandoned calls do not matter
 	} else {
-		h.lostChecks += count - delivered
+		c.Calls, c.Timed, c.Unsure, c.Missing = delivered.Calls, delivered.Timed, 0, 0
 	}
-}
-
-// set sets the numbers of calls. If own is true, the kernel's counters include only calls of the traced processes, and
-// set uses them. Otherwise it uses the delivered events. lost is the number of lost events of all functions.
-func (c *Count) set(hits *siteHits, account *funcAccount, own bool, lost uint64) {
-	if !own {
-		c.Calls, c.Timed = account.calls, account.timed
-	} else {
-		c.Calls, c.Timed = subtract(hits.calls, account.noCalls), subtract(hits.timed, account.timedNoCalls)
-		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
-		c.Missing = subtract(hits.lostReturns, account.abandoned) // returns of abandoned calls do not matter
-	}
-	c.Timed, c.Abandoned = min(subtract(c.Timed, account.abandoned), c.Calls), account.abandoned
+	c.Timed, c.Abandoned = min(subtract(c.Timed, delivered.Abandoned), c.Calls), delivered.Abandoned
 }
 
 // subtract returns a-b, at least 0.
@@ -248,7 +229,7 @@ func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) ui
 	n := account.reads.Faults(words)
 	account.faults += n
 	if a.faults += n; s.Func >= 0 {
-		a.funcs[s.Func].faults += n
+		a.funcs[s.Func].Hits.Faults += n
 	}
 	return n
 }
@@ -264,5 +245,5 @@ func (p *Stream) FaultsPerHit(event, site int) float64 {
 // FaultsPerCall returns the mean number of faults in a call of a function.
 func (p *Stream) FaultsPerCall(fn int) float64 {
 	f := &p.account.funcs[fn]
-	return float64(f.faults) / float64(max(f.timed, 1))
+	return float64(f.Hits.Faults) / float64(max(f.Timed, 1))
 }

@@ -29,7 +29,7 @@ func (a *accounting) delivered() (hits uint64) {
 // TestCounts checks the counts of a function with an entry and a return, for readings of the kernel's counters at the
 // begin of the window and now.
 func TestCounts(t *testing.T) {
-	seven := accounting{sites: hitSites(7, 5), funcs: []funcAccount{{calls: 7, timed: 7}}}
+	seven := accounting{sites: hitSites(7, 5), funcs: []Count{{Calls: 7, Timed: 7}}}
 	for _, c := range []struct {
 		name     string
 		kind     uprobe.Kind // of the entry
@@ -51,13 +51,13 @@ func TestCounts(t *testing.T) {
 		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Exclusive: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
 		{"other processes", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Overruns: 2}, 0, "", "7-0/7 missing 0; 14=12+0+2"},
 		{"filtered", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Exclusive: true, Overruns: 2}, 0, "v > 1", "7-0/7 missing 0; 120=12+106+2"},
-		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{sites: hitSites(7, 5), funcs: []funcAccount{{calls: 5, noCalls: 2, timed: 5, timedNoCalls: 2}}},
+		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{sites: hitSites(7, 5), funcs: []Count{{Calls: 5, noCalls: 2, Timed: 5, timedNoCalls: 2}}},
 			nil, [][]uint64{{10}, {5}}, Counters{Exclusive: true, Overruns: 3}, 0, "", "8-3/8 missing 0; 15=12+0+3"},
-		{"returns that nobody waits for", uprobe.Entry, accounting{sites: hitSites(7, 5), funcs: []funcAccount{{calls: 7, timed: 7, abandoned: 1}}},
+		{"returns that nobody waits for", uprobe.Entry, accounting{sites: hitSites(7, 5), funcs: []Count{{Calls: 7, Timed: 7, Abandoned: 1}}},
 			nil, [][]uint64{{7}, {7}}, Counters{Exclusive: true, Overruns: 2}, 0, "", "7-0/6 missing 1; 14=12+0+2"},
-		{"a stack check that made a call begin anew, and an end that nobody saw", uprobe.Entry, accounting{sites: hitSites(4, 2), funcs: []funcAccount{{calls: 3, noCalls: 1, timed: 3, timedNoCalls: 1, abandoned: 1}}},
+		{"a stack check that made a call begin anew, and an end that nobody saw", uprobe.Entry, accounting{sites: hitSites(4, 2), funcs: []Count{{Calls: 3, noCalls: 1, Timed: 3, timedNoCalls: 1, Abandoned: 1}}},
 			nil, [][]uint64{{4}, {2}}, Counters{Exclusive: true}, 0, "", "3-0/2 missing 0; 6=6+0+0"},
-		{"a Counter that nobody else takes the place of", uprobe.Counter, accounting{sites: hitSites(0, 0), funcs: make([]funcAccount, 1)},
+		{"a Counter that nobody else takes the place of", uprobe.Counter, accounting{sites: hitSites(0, 0), funcs: make([]Count, 1)},
 			nil, [][]uint64{{10}, {0}}, Counters{Exclusive: true}, 0, "", "10-0/0 missing 0; 10=10+0+0, 10 counted"},
 	} {
 		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 2)}
@@ -98,7 +98,7 @@ func TestCountsChecks(t *testing.T) {
 	} {
 		plan := &uprobe.Plan{Mode: c.mode, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 1)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
-		account := accounting{sites: hitSites(2), funcs: []funcAccount{{noCalls: 2}}, unknown: c.unparsed}
+		account := accounting{sites: hitSites(2), funcs: []Count{{noCalls: 2}}, unknown: c.unparsed}
 		s := &Stream{reader: new(parse.Reader), plan: plan, account: account}
 		if got := s.Counts(Counters{At: [][]uint64{{10}}, Exclusive: true, Overruns: c.lost}).Funcs[0]; got.Calls != c.calls || got.Unsure != c.unsure {
 			t.Errorf("%+v: %d calls, %d unsure", c, got.Calls, got.Unsure)

@@ -72,7 +72,7 @@ func TestManyOpenCalls(t *testing.T) {
 	hit(p, uprobe.Entry, 0, 6, 16, 1)
 	p.leaveOpen(func(int) bool { return true })
 	a := p.account
-	if want := []string{"3 return", "1 open", "2 open", "6 open"}; a.funcs[0].calls != 7 || a.unfollowed != 3 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
+	if want := []string{"3 return", "1 open", "2 open", "6 open"}; a.funcs[0].Calls != 7 || a.unfollowed != 3 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
 		t.Errorf("%q, want %q; %d open, %+v", calls, want, p.open, a)
 	}
 }

@@ -44,7 +44,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.count(ev, site)
 	case uprobe.Counter, uprobe.CounterJump:
 		if p.taken(pe, site, ev) && !has(p.uncounted[fn], ev.Time) {
-			p.account.funcs[fn].calls++
+			p.account.funcs[fn].Calls++
 		} else {
 			p.account.funcs[fn].noCalls++
 		}
@@ -129,7 +129,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 		p.setGoroutine(ev, s, ev.Args[f.Goid])
 	}
 	target := &p.plan.Funcs[fn]
-	if target.Sites.Restarts && len(s.frames) > 0 {
+	if target.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.Func == fn && top.fromTop == depth {
 			p.account.noCall(site.Func)
 			return
@@ -158,7 +158,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	c.Waits = c.Waits[:0]
 	c.Stack, c.Args, c.Results = nil, nil, nil
 	if n := len(s.frames) - 1; n > 0 {
-		c.Inside = s.frames[n-1].Inside || p.plan.Funcs[s.frames[n-1].Func].Role.Inside
+		c.Inside = s.frames[n-1].Inside || p.opt.Inside[s.frames[n-1].Func]
 	} else if n == 0 && p.plan.Follows && !key.isThread {
 		if o := p.proc.originOf(key.id, s.goid); o.From != 0 {
 			c.Parent, c.Root, c.Inside = o.From, o.root, o.inside
@@ -232,7 +232,7 @@ func (p *Stream) unwind(ev *parse.Event, s *stack, depth uint64) {
 // emitEnded emits a call that has ended, and counts it if it is Abandoned.
 func (p *Stream) emitEnded(c *Call) {
 	if c.Outcome == Abandoned {
-		p.account.funcs[c.Func].abandoned++
+		p.account.funcs[c.Func].Abandoned++
 	}
 	p.item.Call = c
 	p.emit(Ended)

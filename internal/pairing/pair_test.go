@@ -33,8 +33,7 @@ func testPlan() *uprobe.Plan {
 	p := &uprobe.Plan{Processor: amd64.Processor}
 	for _, f := range testFuncs {
 		p.Funcs = append(p.Funcs, uprobe.Probe{
-			Func:  &offsets.Func{Name: f.name, ABI: f.abi},
-			Sites: &offsets.Sites{Restarts: f.restarts},
+			Func: &offsets.Func{Name: f.name, ABI: f.abi}, Restarts: f.restarts,
 		})
 	}
 	fields := func(names ...string) uprobe.Fields {
@@ -324,10 +323,10 @@ func TestEntriesAlone(t *testing.T) {
 func TestAccounting(t *testing.T) {
 	_, p := script(testPlan(), "J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
 	a := &p.account
-	if f := a.funcs[0]; f.calls != 1 || f.noCalls != 1 {
+	if f := a.funcs[0]; f.Calls != 1 || f.noCalls != 1 {
 		t.Errorf("f: %+v, want 1 call and 1 hit that is none", f)
 	}
-	if f := a.funcs[4]; f.calls != 1 || f.noCalls != 1 {
+	if f := a.funcs[4]; f.Calls != 1 || f.noCalls != 1 {
 		t.Errorf("loops: %+v, want 1 call and 1 hit that is none", f)
 	}
 	if n := a.delivered(); n != 6 {
@@ -372,7 +371,7 @@ func FuzzPairer(f *testing.F) {
 		p.leaveOpen(func(int) bool { return true })
 		var began uint64
 		for _, f := range p.account.funcs {
-			began += f.calls
+			began += f.Calls
 		}
 		if calls != began {
 			t.Errorf("%d calls of %d entries", calls, began)

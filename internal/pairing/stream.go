@@ -76,7 +76,7 @@ func newStream(plan *uprobe.Plan) *Stream {
 		retired: make(map[int][]gap), uncounted: make(map[int][]gap),
 	}
 	p.extend()
-	p.account.funcs = make([]funcAccount, len(plan.Funcs))
+	p.account.funcs = make([]Count, len(plan.Funcs))
 	return p
 }
 
@@ -217,7 +217,8 @@ type Options struct {
 	Of func(tid, printed int) (pid int, selected bool)
 	// Mappings reads the mappings of a process, to find its load bias. It is nil for a recording.
 	Mappings func(pid int) ([]procfs.Mapping, error)
-	Entries  bool // calls are also emitted when they begin
+	Entries  bool         // calls are also emitted when they begin
+	Inside   map[int]bool // the functions for [Call].Inside, by their index in Plan.Funcs
 	// Limit is the number of calls after which the window ends: with the event that ends the last of them or, if the
 	// calls of its function are only counted, with the event that begins it. 0 is no limit.
 	Limit  uint64

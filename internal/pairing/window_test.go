@@ -120,7 +120,7 @@ func TestWaitInCall(t *testing.T) {
 	plan := testPlan()
 	plan.Sched, plan.Reasons, plan.Waits = true, []string{"waiting", "syscall"}, 2
 	for _, reason := range plan.Reasons {
-		plan.Funcs = append(plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: reason}, Sites: &offsets.Sites{}})
+		plan.Funcs = append(plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: reason}})
 	}
 	var calls []string
 	p := streamTo(plan, returns(func(c *Call) {

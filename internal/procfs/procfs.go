@@ -182,20 +182,6 @@ func Executes(pid int, path string) bool {
 	return ok && slices.ContainsFunc(mapped, func(m Mapping) bool { return m.Inode == stat.Ino })
 }
 
-// OpenFiles calls visit for each open file of each process, with its present path. Only root sees other users' files.
-func OpenFiles(visit func(pid int, path string)) {
-	pids, _ := All() // an incomplete list is good enough
-	for _, pid := range pids {
-		dir := folder(pid) + "/fd/"
-		fds, _ := numbers(dir) // empty for a process that has just ended
-		for _, fd := range fds {
-			if path, err := os.Readlink(dir + strconv.Itoa(fd)); err == nil {
-				visit(pid, path)
-			}
-		}
-	}
-}
-
 // InitialPIDNamespace is the inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO).
 const InitialPIDNamespace = 0xeffffffc
 
@@ -219,17 +205,3 @@ var PIDNamespace = sync.OnceValue(func() uint64 {
 // ForeignNumbers reports whether /proc has other process numbers than trace events. Events have the numbers of the
 // initial pid namespace, and /proc may show a container's.
 func ForeignNumbers() bool { return PIDNamespace() != 0 }
-
-// Filter selects processes. The zero Filter selects all that run the binary.
-type Filter struct {
-	PIDs     []int
-	OnlyUser bool // no other process runs the binary, so that the kernel's counters have only hits of PIDs
-	Fork     bool // select children of PIDs, too
-	// Among reports whether a process is selected. It may return false for a process that has ended. Nil selects all.
-	Among func(pid int) bool
-}
-
-// All reports whether all processes that run the binary are selected, and so all hits in the kernel's counters.
-func (f *Filter) All() bool {
-	return (f.OnlyUser || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
-}

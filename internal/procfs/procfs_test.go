@@ -100,21 +100,6 @@ func TestFoundLate(t *testing.T) {
 	}
 }
 
-func TestOpenFiles(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "open"))
-	fixture.NoError(t, err)
-	defer file.Close()
-	seen := 0
-	OpenFiles(func(pid int, path string) {
-		if path == file.Name() && pid == os.Getpid() {
-			seen++
-		}
-	})
-	if seen != 1 {
-		t.Errorf("seen %d times", seen)
-	}
-}
-
 // ownTime returns the CPU time of this process.
 func ownTime() time.Duration {
 	var u syscall.Rusage

@@ -23,45 +23,26 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Options holds the flags from which the plan of a recording was computed, so that ftgo report can compute it again.
-type Options struct {
-	Patterns   []string         `json:"patterns"`
-	Regexp     bool             `json:"regexp,omitempty"`
-	Exclude    []string         `json:"exclude,omitempty"`
-	Errors     bool             `json:"errors,omitempty"`
-	Stack      int              `json:"stack,omitempty"`
-	StrLen     int              `json:"strlen,omitempty"`
-	Items      int              `json:"items,omitempty"`
-	Where      string           `json:"where,omitempty"`
-	Inside     string           `json:"inside,omitempty"`
-	Entries    bool             `json:"entries,omitempty"`
-	By         string           `json:"by,omitempty"`
-	Sum        string           `json:"sum,omitempty"`
-	Budget     float64          `json:"budget,omitempty"` // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
-	Features   tracefs.Features `json:"features"`
-	NoWrappers bool             `json:"no_wrappers,omitempty"` // wildcards do not select wrappers
-	// Indices of functions of the plan.
-	Named       []int       `json:"named,omitempty"`        // named in full
-	InsideFuncs []int       `json:"inside_funcs,omitempty"` // selected by --inside
-	OnlyInside  []int       `json:"only_inside,omitempty"`  // selected only by --inside
-	Wrappers    []int       `json:"wrappers,omitempty"`     // ignored by --fail-if
-	Skipped     [][2]string `json:"skipped,omitempty"`      // names of functions left out of the plan, and the reasons
-}
-
 // version is the version of the format that scripts write and [Open] reads.
-const version = 4
+const version = 5
 
 // ErrNone is the error for a file that does not begin like a recording.
 var ErrNone = errors.New("no recording of ftgo")
 
 // About is the second line of a recording. It comes from the command ftgo script.
 type About struct {
-	Version string          `json:"made"`              // of ftgo
-	Command string          `json:"command"`           // the command that the recording is for: "probe", "count" or "trace"
-	Binary  File            `json:"binary"`            // the file to probe
-	Symbols *File           `json:"symbols,omitempty"` // the file with the symbols, nil if Binary has them
-	Options Options         `json:"asked"`
-	Plan    json.RawMessage `json:"plan"` // Script.Text sets it
+	Version string `json:"made"`              // of ftgo
+	Command string `json:"command"`           // the command that the recording is for: "probe", "count" or "trace"
+	Binary  File   `json:"binary"`            // the file to probe
+	Symbols *File  `json:"symbols,omitempty"` // the file with the symbols, nil if Binary has them
+	// Flags and Patterns are the words of ftgo script's command line that the plan was made from: the flags as
+	// --NAME=VALUE, and each FUNC. Another plan can be made from them and the Features of the kernel.
+	Flags     []string         `json:"flags,omitempty"`
+	Patterns  []string         `json:"patterns"`
+	Features  tracefs.Features `json:"features"`
+	Processor string           `json:"processor"`         // Script.Text sets it
+	Skipped   [][2]string      `json:"skipped,omitempty"` // names of functions left out of the plan, and the reasons; Script.Text sets them
+	Plan      *uprobe.Plan     `json:"plan"`
 }
 
 // File identifies a file.
@@ -110,10 +91,9 @@ func (f *File) Open(path string) (*offsets.Binary, error) {
 }
 
 // Recording is a recording in a file. It is a source for [github.com/ftgo/ftgo/internal/pairing.NewStream]. The file
-// may be forged. Open has checked that About, Plan and Profile are valid, but not that they are true.
+// may be forged. Open has checked that Plan and Profile are valid, but not that they are true.
 type Recording struct {
-	About About
-	Plan  *uprobe.Plan
+	About
 	// Facts describe the machine and the run: "kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host".
 	Facts    map[string]string
 	Complete bool // the recording was not cut off
@@ -198,13 +178,14 @@ func otherVersion(v int, lines *lineReader) error {
 }
 
 // about parses the line with About and the plan.
-func (r *Recording) about(text string) (err error) {
+func (r *Recording) about(text string) error {
 	if err := json.Unmarshal([]byte(text), &r.About); err != nil {
 		return fmt.Errorf("read recording: description: %w", err)
 	}
-	r.Plan, err = readPlan(r.About.Plan)
-	r.About.Plan = nil // may be large
-	return err
+	if err := r.readPlan(); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	return nil
 }
 
 // Read reads the lines of events.

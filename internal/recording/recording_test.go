@@ -16,10 +16,10 @@ import (
 )
 
 // recorded is a recording with two calls of a function.
-const recorded = `# ftgo-recording 4 0123456789abcd
-# about {"made":"v1","command":"probe","binary":{"path":"/bin/f"},"asked":{},"plan":{"processor":"x86-64","mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
-	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[0,1,2,0,255]]},` +
-	`{"name":"r1_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[3,5,6,0,255]]}]}}
+const recorded = `# ftgo-recording 5 0123456789abcd
+# about {"made":"v1","command":"probe","binary":{"path":"/bin/f"},"processor":"x86-64","plan":{"mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
+	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Creator":-1,"CreatorGoid":-1,"Start":-1,"Stack":-1,"Values":-1},"sites":[{"kind":0,"addr":2,"func":0}]},` +
+	`{"name":"r1_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Creator":-1,"CreatorGoid":-1,"Start":-1,"Stack":-1,"Values":-1},"sites":[{"kind":3,"addr":6,"func":0}]}]}}
 # kernel 5.10.0
 # trace-clock mono
 # wall 1000
@@ -104,8 +104,8 @@ func TestRecordingHostile(t *testing.T) {
 		{"a trace alone", recorded[:strings.Index(recorded, "# began")], "", "no recording"},
 		{"nothing", recorded, "", "no recording"},
 		{"binary", recorded, "\x7fELF\x00\x01\x02\n\xff", "no recording"},
-		{"of the future", "recording 4", "recording 5", `version 5 of the format, not 4: read it with the ftgo that made it, version "v1"`},
-		{"of the past", "recording 4", "recording 3", `version 3 of the format, not 4: read it with the ftgo that made it, version "v1"`},
+		{"of the future", "recording 5", "recording 6", `version 6 of the format, not 5: read it with the ftgo that made it, version "v1"`},
+		{"of the past", "recording 5", "recording 4", `version 4 of the format, not 5: read it with the ftgo that made it, version "v1"`},
 		{"of the past, by nobody", recorded, "# ftgo-recording 2 0123456789abcd", `version ""`},
 		{"header without end", recorded[strings.Index(recorded, "# began"):], "", "ends before its events begin"},
 		{"without a plan", recorded[strings.Index(recorded, "# about"):strings.Index(recorded, "# kernel")], "", "no plan"},
@@ -194,9 +194,9 @@ func FuzzRecording(f *testing.F) {
 	f.Add(recorded)
 	f.Add(recorded[:len(recorded)/2])
 	f.Add(strings.Replace(recorded, "# lost", "# noted first 7 5\n# noted ended 7 6\n# lost", 1))
-	f.Add(strings.Replace(recorded, `[3,5,6`, `[8,5,6`, 1))
+	f.Add(strings.Replace(recorded, `{"kind":3`, `{"kind":8`, 1))
 	f.Add(strings.Replace(recorded, `"mode":0`, `"mode":0,"by_stack":true,"stack":2`, 1))
-	f.Add("# ftgo-recording 4 \x1b[2J\n")
+	f.Add("# ftgo-recording 5 \x1b[2J\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := play(text)
 		if err != nil {

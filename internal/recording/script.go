@@ -32,9 +32,9 @@ var main string
 // defines the events, records the same text that tracefs.Session.Read returns, and removes the events.
 type Script struct {
 	Title string // comment at the top
-	About About
-	Plan  *uprobe.Plan
-	// HitNS is the maximum cost of a hit of each event, in nanoseconds. It is needed if About.Options has a Budget.
+	About
+	Budget float64 // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
+	// HitNS is the maximum cost of a hit of each event, in nanoseconds. It is needed if Budget is set.
 	HitNS    []float64
 	Seconds  string // default duration in seconds, "" for no limit
 	BufferKB int    // size of the ring buffer per CPU; 0: the script chooses one that suits the machine
@@ -46,13 +46,11 @@ func (s *Script) Text() (string, error) {
 	if len(events) == 0 {
 		return "", errors.New("write script: no event")
 	}
-	plan, err := json.Marshal(portable(s.Plan))
-	if err != nil {
-		return "", err
+	s.Processor = s.Plan.Processor.Machine().Name
+	for _, f := range s.Plan.Skipped {
+		s.Skipped = append(s.Skipped, [2]string{f.Name, f.Err.Error()})
 	}
-	info := s.About
-	info.Plan = plan
-	about, err := json.Marshal(info)
+	about, err := json.Marshal(s.About)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +78,7 @@ func (s *Script) Text() (string, error) {
 			fmt.Fprintf(&probes, "\tfilter %s %s\n", ev.Name, shellQuote(ev.Filter))
 		}
 	}
-	binary := &s.About.Binary
+	binary := &s.Binary
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
 	for line := range strings.Lines(s.Title) {
@@ -89,8 +87,8 @@ func (s *Script) Text() (string, error) {
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
-	percent := s.About.Options.Budget // of a CPU; the script's variable share is in millionths
-	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(percent, 'f', -1, 64), int(math.Ceil(percent*1e4)), shellQuote(s.groups()))
+	// The script's variable share is in millionths.
+	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(s.Budget, 'f', -1, 64), int(math.Ceil(s.Budget*1e4)), shellQuote(s.groups()))
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
 	b.WriteString(recorder + budget + main)
@@ -101,7 +99,7 @@ func (s *Script) Text() (string, error) {
 // and the group's functions. The events of a group are disarmed together. The number of a group without functions, of
 // runtime probes, is 0. Without a budget, groups returns "".
 func (s *Script) groups() string {
-	if s.About.Options.Budget == 0 {
+	if s.Budget == 0 {
 		return ""
 	}
 	var b strings.Builder

@@ -21,14 +21,13 @@ func exampleScript() *Script {
 	}
 	return &Script{
 		Title: "Records calls of 2 functions at 11 places, for ftgo report.",
-		Plan: &uprobe.Plan{Processor: amd64.Processor, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "it's.`f`"}, Sites: &offsets.Sites{}}}, Events: []uprobe.Event{
+		About: About{Version: "'$HOME' \\ `id`", Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}, Plan: &uprobe.Plan{Processor: amd64.Processor, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "it's.`f`"}}}, Events: []uprobe.Event{
 			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: first, Filter: "sp > 1"},
 			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uprobe.Site{
 				{Offset: 0x10, Fetch: []string{"$stack"}}, {Offset: 0x20, Fetch: []string{"+8(%sp)"}},
 			}},
-		}},
-		About:   About{Version: "'$HOME' \\ `id`", Options: Options{Budget: 2.5}, Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}},
-		Seconds: "1.5", BufferKB: 64, HitNS: []float64{1200, 10000},
+		}}},
+		Budget: 2.5, Seconds: "1.5", BufferKB: 64, HitNS: []float64{1200, 10000},
 	}
 }
 
@@ -68,9 +67,9 @@ func TestScriptText(t *testing.T) {
 // TestScriptQuotes checks that a shell sets the variables and prints the header exactly as given, and that the text has
 // no control characters.
 func TestScriptQuotes(t *testing.T) {
-	for _, binary := range []string{exampleScript().About.Binary.Path, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
+	for _, binary := range []string{exampleScript().Binary.Path, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
 		s := exampleScript()
-		s.About.Binary.Path = binary
+		s.Binary.Path = binary
 		text, err := s.Text()
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +86,7 @@ func TestScriptQuotes(t *testing.T) {
 		}
 		_, about, _ := strings.Cut(text, "# about ")
 		about, _, _ = strings.Cut(about, "\n")
-		want := "# ftgo-recording 4 0123456789abcd\n# about " + about + "\n" + binary + "\ne0_0123456789abcd 1 1200 it's.`f`\nr1_0123456789abcd 1 10000 it's.`f`\n25000\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+		want := "# ftgo-recording 5 0123456789abcd\n# about " + about + "\n" + binary + "\ne0_0123456789abcd 1 1200 it's.`f`\nr1_0123456789abcd 1 10000 it's.`f`\n25000\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
 		if string(out) != want {
 			t.Errorf("a shell makes it\n%q\nwant\n%q", out, want)
 		}

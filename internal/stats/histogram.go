@@ -168,11 +168,16 @@ func (h *Histogram) Add(other *Histogram) {
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
 	h.sumHi += other.sumHi + carry
-	h.add(other.first, 0)
-	h.add(other.first+len(other.counts)-1, 0) // grows counts to include all buckets of other
 	for i, n := range other.counts {
-		h.counts[other.first-h.first+i] += n
+		h.add(other.first+i, n)
 	}
+}
+
+// Totals returns a Histogram without buckets: only Count, Sum, Mean and the extremes are valid.
+func (h *Histogram) Totals() Histogram {
+	t := *h
+	t.counts = nil
+	return t
 }
 
 // Since returns the latencies that h has recorded after earlier, an older copy of it. If earlier is nil, it returns a

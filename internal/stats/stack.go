@@ -13,9 +13,6 @@ type Location struct {
 	Frames []offsets.Frame
 }
 
-// StackSeparator separates the functions of a stack in Func.Value, the innermost first.
-const StackSeparator = " < "
-
 // StackRow has the counts and latencies of a function's calls with one call stack.
 type StackRow struct {
 	Func     int        // index in Plan.Funcs

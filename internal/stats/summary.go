@@ -40,16 +40,17 @@ type Summary struct {
 	Budget            float64       `json:"-"`          // the share of the program's CPU time that probes may take, 0 for no limit
 }
 
+// Counts returns the counters of hits and trace lines.
+func (s *Summary) Counts() [8]*uint64 {
+	return [...]*uint64{&s.Hits, &s.Delivered, &s.Lost, &s.Filtered, &s.Counted, &s.Before, &s.After, &s.Unparsed}
+}
+
 // Add adds the numbers of another run. Fields that describe one run, like Host, Began and Seconds, stay.
 func (s *Summary) Add(t *Summary) {
-	s.Hits += t.Hits
-	s.Delivered += t.Delivered
-	s.Lost += t.Lost
-	s.Filtered += t.Filtered
-	s.Counted += t.Counted
-	s.Before += t.Before
-	s.After += t.After
-	s.Unparsed += t.Unparsed
+	more := t.Counts()
+	for i, n := range s.Counts() {
+		*n += *more[i]
+	}
 	s.Probes += t.Probes
 	s.Functions += t.Functions
 	s.OwnCPU = time.Duration(AddUp(int64(s.OwnCPU), int64(t.OwnCPU)))

@@ -17,25 +17,27 @@ import (
 // matches nothing but is the end of a function's name, choose replaces the pattern by the whole name. A pattern selects
 // wrappers only if it is the full name of a wrapper, if it matches only wrappers, or if q.Wrappers is set.
 func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
-	selected, incomplete := selectFuncs(t.Binary, t.include, t.exclude)
+	selected, incomplete := selectFuncs(t.Binary, t.patterns(), t.exclude)
 	unmatched = incomplete
 	if len(unmatched) > 0 && !q.Regexp {
 		if err := t.completeNames(say, q, unmatched); err != nil {
 			return nil, err
 		}
-		selected, unmatched = selectFuncs(t.Binary, t.include, t.exclude)
+		selected, unmatched = selectFuncs(t.Binary, t.patterns(), t.exclude)
 	}
 	leftOut := 0
-	for i, p := range t.include {
-		_, exact := t.Binary.Lookup(p.String())
+	for i := range t.include {
+		a := &t.include[i]
+		text := a.pattern.String()
+		_, exact := t.Binary.Lookup(text)
 		// The star of a pointer receiver in a full name is not a wildcard.
-		named := !t.ownFuncs && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
+		named := !t.ownFuncs && !q.Regexp && (exact || !strings.ContainsAny(text, "*?"))
 		written := t.dropWrappers(selected[i])
 		// If a pattern selects only wrappers, the user meant them.
 		onlyWrappers := len(written) == 0
 		// Stripped programs of Go 1.18 to 1.20 have the name main.Cons[...].Match for a wrapper and for the function
 		// that it calls.
-		fullName := exact && !slices.Contains(incomplete, i) && !strings.Contains(p.String(), "[...]")
+		fullName := exact && !slices.Contains(incomplete, i) && !strings.Contains(text, "[...]")
 		keepWrappers := onlyWrappers || fullName || q.Wrappers
 		if !keepWrappers {
 			leftOut += len(selected[i]) - len(written)
@@ -45,10 +47,10 @@ func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
 			role, known := t.Roles[f]
 			role.Named = role.Named || named
 			role.Wrapper = !onlyWrappers && (role.Wrapper || !known && keepWrappers && t.isWrapper(f))
-			t.Roles[f] = role
-			if t.specs[i] != nil {
-				t.specOf[f] = t.specs[i]
+			if a.listed {
+				role.arg = a
 			}
+			t.Roles[f] = role
 		}
 	}
 	if leftOut > 0 {
@@ -56,6 +58,14 @@ func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
 	}
 	t.Funcs = sortUnique(slices.Concat(selected...))
 	return unmatched, nil
+}
+
+// patterns returns the patterns in include.
+func (t *Target) patterns() (all []symname.Pattern) {
+	for _, a := range t.include {
+		all = append(all, a.pattern)
+	}
+	return all
 }
 
 // completeNames replaces each unmatched pattern by a function's whole name, if the pattern is the end of this name.
@@ -68,19 +78,19 @@ func (t *Target) completeNames(say Say, q *Query, unmatched []int) error {
 		isLast[lastWord(symname.Plain(f.Name))] = true
 	}
 	for _, i := range unmatched {
-		p := t.include[i]
+		p := t.include[i].pattern
 		word := lastWord(symname.Plain(p.String()))
 		if !isLast[word] && !strings.ContainsAny(word, "*?[(") {
 			continue
 		}
 		full, err := t.spellOut(p, q.Wrappers)
 		if err != nil && !q.AllowUnmatched {
-			return q.located(t.texts[i], err)
+			return q.located(t.include[i].text, err)
 		}
 		if full.String() != p.String() {
 			say("%s is %s", p, full)
 		}
-		t.include[i] = full
+		t.include[i].pattern = full
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestWrappers(t *testing.T) {
 				if got := resolve(Query{Funcs: patterns}); !slices.Equal(got, written) {
 					t.Errorf("%q, want %q", got, written)
 				}
-				if n := len(resolve(Query{Funcs: patterns, Wrappers: true})) - len(written); n < 5 {
+				if n := len(resolve(Query{Funcs: patterns, Matching: Matching{Wrappers: true}})) - len(written); n < 5 {
 					t.Errorf("--wrappers adds %d, want those of two types, two go and defer statements, and a pointer's", n)
 				}
 				exact := "main.cons[int].match"

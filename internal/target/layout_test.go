@@ -29,7 +29,7 @@ func TestSignature(t *testing.T) {
 				if err != nil || want.Note != "" {
 					continue
 				}
-				g := funcSpec{pattern: f.Name, hasSignature: true, params: spelled(want.Params), results: spelled(want.Results)}
+				g := funcArg{hasSignature: true, params: spelled(want.Params), results: spelled(want.Results)}
 				got, err := g.signature(b, &f)
 				if err != nil {
 					t.Errorf("%s: %v", f.Name, err)
@@ -93,6 +93,25 @@ func places(variables []offsets.Variable) string {
 // typesThereAre is the end of the error about an unknown type.
 const typesThereAre = "neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is"
 
+// TestPlacesOnArm64 checks where C has values in words, by reference and on the stack.
+func TestPlacesOnArm64(t *testing.T) {
+	b := binaries.Open(t, fixture.BuildFor(t, "arm64", fixture.Current, "exact"))
+	for text, want := range map[string]string{
+		`f(a, b, c, d, e int, p string, f int, g int8) string`:           `a=x0 b=x1 c=x2 d=x3 e=x4 p=x5+x6 f=x7 g=0(sp) | r0=x0+x1`,
+		`f(a, b, c, d, e, f, g int, w string, h int32) [4]float64`:       `a=x0 b=x1 c=x2 d=x3 e=x4 f=x5 g=x6 w=0(sp) h=16(sp) | r0=+++`,
+		`f(l []byte, n int32, a complex128, b [5]float32, c [2]float64)`: `l=0(x0) n=x1 a=+ b=0(x2) c=+ | `,
+		`f() []byte`: ` | r0=the place of the result is unknown`,
+	} {
+		g, err := parseFunc(text, false, true)
+		fixture.NoError(t, err)
+		s, err := g.signature(b, &offsets.Func{Name: "f", ABI: offsets.SystemV})
+		fixture.NoError(t, err)
+		if got := places(s.Params) + " | " + places(s.Results); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 // TestPlaces checks where parameters and results are, or the ends of errors.
 func TestPlaces(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact", "-ldflags=-w"))
@@ -109,6 +128,9 @@ func TestPlaces(t *testing.T) {
 		{"main.(*G[go.shape.int]).f", offsets.ABIInternal, `f(g *G, a int)`, `g=ax a=cx | `},
 		{"f", offsets.SystemV, `f(a int, s *char, x float64, n int32) int`, `a=di s=si x= n=dx | r0=ax`},
 		{"f", offsets.SystemV, `f(a int) (n int, err error)`, `a=di | n=a function of C has one result err=a function of C has one result`},
+		{"f", offsets.SystemV, `f(l []byte, n int32) []byte`, `l=8(sp) n=si | r0=0(ax)`},
+		{"f", offsets.SystemV, `f(a, b, c, d, e int, p string, f int, g int8) string`, `a=di b=si c=dx d=cx e=r8 p=8(sp) f=r9 g=24(sp) | r0=ax+dx`},
+		{"f", offsets.SystemV, `f(z complex64, y complex128, n [2]int32) complex128`, `z= y=+ n=di | r0=+`},
 		{"main.f", offsets.ABIInternal, `f(goarg1, key=goarg2:string, x=goarg9:uint8, e=goret3:error, p=goarg1:*T)`, `goarg1=ax key=bx+cx x=r11 p=ax | e=cx+di`},
 		{"main.f", offsets.ABI0, `f(goarg1:bool, key=goarg2:string, f=goarg4:float64)`, `goarg1=8(sp) key=16(sp) f=32(sp) | `},
 		{"main.f", offsets.ABIInternal, `f(k=%ax)`, `k= | `},
@@ -131,10 +153,8 @@ func TestPlaces(t *testing.T) {
 		{"main.f", offsets.SystemV, `f(k=goarg1)`, `k: goargN and goretN are Go's own registers, which this function does not use: give its signature`},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := parseSpec(tt.text)
-			if !ok || err != nil {
-				t.Fatal(ok, err)
-			}
+			g, err := parseFunc(tt.text, false, true)
+			fixture.NoError(t, err)
 			s, err := g.signature(b, &offsets.Func{Name: tt.name, ABI: tt.abi})
 			got := fmt.Sprint(err)
 			if err == nil {

@@ -11,45 +11,30 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Row describes a function or a single instruction.
-type Row struct {
-	Name string
-	// Addr is the function's address in the file, and Offset is the offset of the function's code in the file. Both are
-	// 0 if the function has no code.
-	Addr, Offset uint64
-	// Size is the size of the code in bytes. It is 0 for an instruction.
-	Size uint64
+// Listed describes a function or a single instruction.
+type Listed struct {
+	// Addr is 0 if the function has no code of its own.
+	offsets.Func
+	Sites  *offsets.Sites // where calls begin and end; nil if Err is not nil
+	Point  bool           // it is the instruction Sites.Entry
+	Err    error          // the reason why it can't be probed
+	Offset uint64         // of the code in the file
 	// File and Line are the position in the source. They are "" and 0 if it is not known.
 	File string
 	Line int
-	// ABI is the calling convention.
-	ABI string
-	// Entry says which instruction the entry probe is on. It is "none" for a function that can't be probed, and
-	// "instruction" for an instruction.
-	Entry string
-	// Returns is the number of return instructions, and TailJumps the number of jumps that
-	// leave the function instead.
-	Returns, TailJumps int
-	// Signature is the name with parameters and results, "" if they are not known.
-	Signature string
-	// Source is where the signature comes from.
-	Source string
-	// Inlined lists the places where the function was inlined.
-	Inlined []offsets.Frame
-	// Unprobed is the reason why the function can't be probed. It is nil if the function can be probed.
-	Unprobed error
-	// Note contains other remarks, and the reason in Unprobed.
-	Note string
+	// Signature is the name with parameters and results, "" if they are not known. Source is where it comes from.
+	Signature, Source string
+	Inlined           []offsets.Frame // the places where calls of the function were inlined
+	Note              string          // other remarks, and the reason in Err
 }
 
 // List describes the functions and instructions that the arguments select. The functions come first, by address.
 // Functions without code follow, by name: all calls of such a function were inlined. Instructions come last, in the order
 // of the arguments. List looks up signatures only if signatures is true, because this takes long in stripped programs.
-func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
+func (q *Query) List(say Say, signatures bool) (rows []Listed, err error) {
 	t, err := q.open(say)
 	if err != nil {
 		return nil, err
@@ -66,91 +51,87 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 		return nil, err
 	}
 	for _, f := range t.Funcs {
-		row, err := functionRow(b, f, signatures, inlined[f.Name])
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
+		sites, err := b.Sites(f)
+		rows = append(rows, Listed{Func: *f, Sites: sites, Err: err, Inlined: inlined[f.Name]})
 	}
 	// bodiless are the functions without code: the compiler has inlined all their calls.
 	bodiless := slices.DeleteFunc(slices.Sorted(maps.Keys(inlined)), func(name string) bool {
 		_, ok := b.Lookup(name)
 		return ok
 	})
-	selected, elsewhere := symname.Select(slices.Values(bodiless), t.include, t.exclude)
+	selected, elsewhere := symname.Select(slices.Values(bodiless), t.patterns(), t.exclude)
 	all := slices.Concat(selected...)
 	slices.Sort(all)
 	for _, i := range slices.Compact(all) {
-		row := Row{Name: bodiless[i], Entry: "none", Inlined: inlined[bodiless[i]]}
-		row.Note = "no code of its own: " + inlinedNote(row.Inlined)
-		row.Unprobed = errors.New(row.Note)
-		rows = append(rows, row)
+		name := bodiless[i]
+		err := errors.New("no code of its own: " + inlinedNote(inlined[name]))
+		rows = append(rows, Listed{Func: offsets.Func{Name: name}, Err: err, Inlined: inlined[name], Note: err.Error()})
 	}
 	for _, i := range unmatched {
 		if slices.Contains(elsewhere, i) {
-			return nil, q.located(t.texts[i], noMatch(b, t.include[i].String(), q.Regexp))
+			return nil, t.unmatched(q, i)
 		}
 	}
-	for _, s := range t.sites {
-		found, err := s.resolve(t)
+	for _, a := range t.instructions {
+		found, err := a.resolve(t)
 		if err != nil {
-			return nil, q.located(s.text, err)
+			return nil, q.located(a.text, err)
 		}
 		for _, p := range found {
-			if p.Err != nil {
-				say("%s: can't be probed: %v", p.Name, p.Err)
-			} else {
-				rows = append(rows, s.row(b, p))
-			}
+			rows = append(rows, Listed{Func: *p.Func, Sites: p.Sites, Point: true, Err: p.Err})
 		}
 	}
 	if len(rows) == 0 {
-		return nil, nothingf("%s: all functions that match are excluded", q.Binary)
+		return nil, q.allExcluded()
+	}
+	for i := range rows {
+		if err := rows[i].describe(b, signatures); err != nil {
+			return nil, err
+		}
 	}
 	return rows, nil
 }
 
-var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
-
-// functionRow describes a function. inlined lists the places where calls of the function were inlined.
-func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, inlined []offsets.Frame) (row Row, err error) {
-	row = Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI], Inlined: inlined}
-	if row.Offset, err = b.File().FileOffset(f.Addr); err != nil {
-		return row, err
+// describe sets Offset, the position, the signature and the note of a function or an instruction that has code.
+func (r *Listed) describe(b *offsets.Binary, signatures bool) (err error) {
+	if r.Addr == 0 {
+		return nil
 	}
-	row.File, row.Line, _ = b.Position(f.Addr)
-	if signatures {
-		if sig, err := b.Signature(f); err == nil {
-			row.Signature, row.Source = SignatureText(f.Name, sig), sig.Source
+	if r.Offset, err = b.File().FileOffset(r.Addr); err != nil {
+		return err
+	}
+	r.File, r.Line, _ = b.Position(r.Addr)
+	if signatures && !r.Point {
+		if sig, err := b.Signature(&r.Func); err == nil {
+			r.Signature, r.Source = SignatureText(r.Name, sig), sig.Source
 		}
 	}
 	var notes []string
-	sites, err := b.Sites(f)
-	if err != nil {
-		row.Entry, row.Unprobed = "none", err
-		notes = append(notes, "can't be probed: "+err.Error())
-	} else {
-		row.Entry = strategy(sites)
-		row.Returns, row.TailJumps = len(sites.Returns), len(sites.Tails)+len(sites.CondTails)
-		if row.Returns+row.TailJumps == 0 {
-			notes = append(notes, "never returns")
-		}
-		if sites.Restarts {
-			notes = append(notes, "loops to its start: counts may be high")
-		}
-		// With SteppedReturn, the kernel single-steps every return anyway.
-		if note := steps(sites); !b.File().Processor.Machine().SteppedReturn && note != "" {
+	add := func(is bool, note string) {
+		if is {
 			notes = append(notes, note)
 		}
 	}
-	if strings.HasSuffix(row.File, ".s") || strings.HasSuffix(row.File, ".S") {
-		notes = append(notes, "assembly")
+	switch {
+	case r.Err != nil:
+		add(true, "can't be probed: "+r.Err.Error())
+	case r.Point:
+		if f, ok := b.FuncAt(r.Addr); ok && !strings.Contains(r.Name, "+") {
+			add(true, fmt.Sprintf("is %s+%#x", f.Name, r.Addr-f.Addr))
+		}
+		add(r.Sites.Restarts, "executed again after a failed stack check")
+	default:
+		returns, tailJumps := r.Ends()
+		add(returns+tailJumps == 0, "never returns")
+		add(r.Sites.Restarts, "loops to its start: counts may be high")
+		// With SteppedReturn, the kernel single-steps every return anyway.
+		note := steps(r.Sites)
+		add(note != "" && !b.File().Processor.Machine().SteppedReturn, note)
 	}
-	if len(inlined) > 0 {
-		notes = append(notes, "calls not seen: also "+inlinedNote(inlined))
-	}
-	row.Note = strings.Join(notes, "; ")
-	return row, nil
+	add(!r.Point && (strings.HasSuffix(r.File, ".s") || strings.HasSuffix(r.File, ".S")), "assembly")
+	add(len(r.Inlined) > 0, "calls not seen: also "+inlinedNote(r.Inlined))
+	r.Note = strings.Join(notes, "; ")
+	return nil
 }
 
 // steps returns a note if kernels single-step the instruction where calls begin, else "". The first branch can be probed
@@ -167,9 +148,33 @@ func steps(s *offsets.Sites) string {
 	return ""
 }
 
-// strategy returns a text that says which instruction the entry probe is on.
-func strategy(s *offsets.Sites) string {
+var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
+
+// Convention returns the name of the calling convention, "" for a function without code.
+func (r Listed) Convention() string {
+	if r.Addr == 0 {
+		return ""
+	}
+	return conventions[r.ABI]
+}
+
+// Ends returns the number of return instructions, and the number of jumps that leave the function instead.
+func (r Listed) Ends() (returns, tailJumps int) {
+	if r.Sites == nil {
+		return 0, 0
+	}
+	return len(r.Sites.Returns), len(r.Sites.Tails) + len(r.Sites.CondTails)
+}
+
+// Entry says which instruction the entry probe is on. It is "none" for a function that can't be probed, and "instruction" for
+// an instruction.
+func (r Listed) Entry() string {
+	s := r.Sites
 	switch {
+	case r.Err != nil || s == nil:
+		return "none"
+	case r.Point:
+		return "instruction"
 	case s.CheckOnly:
 		return "at check"
 	case s.Check != nil:
@@ -184,19 +189,6 @@ func strategy(s *offsets.Sites) string {
 		return "near start"
 	}
 	return "start"
-}
-
-// row describes an instruction of the site.
-func (s site) row(b *offsets.Binary, p uprobe.Probe) Row {
-	row := Row{Name: p.Name, Addr: p.Addr, Offset: p.Sites.Entry.Offset(), ABI: conventions[p.ABI], Entry: "instruction"}
-	row.File, row.Line, _ = b.Position(row.Addr)
-	if f, ok := b.FuncAt(row.Addr); ok && row.Name == s.short() {
-		row.Note = fmt.Sprintf("is %s+%#x", f.Name, row.Addr-f.Addr)
-	}
-	if p.Sites.Restarts {
-		row.Note = "executed again after a failed stack check"
-	}
-	return row
 }
 
 // inlinedNote lists the first few places where a function was inlined.

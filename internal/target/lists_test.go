@@ -71,7 +71,7 @@ func TestUnmatchedList(t *testing.T) {
 	var err error
 	resolve := func(missing bool) {
 		said = nil
-		q := Query{Binary: bin, Funcs: funcs, AllowUnmatched: missing}
+		q := Query{Binary: bin, Funcs: funcs, Matching: Matching{AllowUnmatched: missing}}
 		var found *Target
 		if found, err = q.Resolve(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }); err == nil {
 			if len(found.Funcs) != 1 || found.Funcs[0].Name != "main.(*store).put" {

@@ -28,7 +28,7 @@ func TestLiveScope(t *testing.T) {
 		cmd.Wait()
 		return cmd.Process.Pid
 	}
-	l, none := NewLiveScope(&Scope{Cgroup: groups[0].Path}), NewLiveScope(&Scope{Cgroup: "/no/such/group"})
+	l, none := NewLiveScope(&Processes{Cgroup: groups[0].Path}), NewLiveScope(&Processes{Cgroup: "/no/such/group"})
 	look := func() {
 		t.Helper()
 		for _, of := range []*LiveScope{l, none} {

@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -42,7 +41,7 @@ func (q *Query) open(say Say) (*Target, error) {
 // patterns.
 func (t *Target) load(say Say, q *Query) error {
 	if q.Symbols == "" {
-		findDebugInfo(t.Binary, say, q.Loading, "/", maxFindTime)
+		findDebugInfo(t.Binary, say, "/")
 	} else {
 		f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // returns at once for a named pipe
 		if err == nil {
@@ -62,9 +61,11 @@ func (t *Target) load(say Say, q *Query) error {
 	}
 	t.ownFuncs = true
 	for _, text := range OwnFuncs(t.Binary) {
-		if err := t.parse(text, false, false); err != nil {
+		p, err := compile(text, false)
+		if err != nil {
 			return err
 		}
+		t.include = append(t.include, funcArg{text: text, pattern: p})
 	}
 	if len(t.include) == 0 {
 		return nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
@@ -83,10 +84,16 @@ func (q *Query) Check() error {
 
 // parse parses FUNC... and the patterns of functions to leave out.
 func (q *Query) parse() (*Target, error) {
-	t := &Target{Roles: make(map[*offsets.Func]uprobe.Role), specOf: make(map[*offsets.Func]*funcSpec)}
+	t := &Target{Roles: make(map[*offsets.Func]Role)}
 	for _, text := range q.Funcs {
-		if err := q.located(text, t.parse(text, q.Regexp, q.Signatures)); err != nil {
-			return nil, err
+		a, err := parseFunc(text, q.Regexp, q.Signatures)
+		if err != nil {
+			return nil, q.located(text, err)
+		}
+		if a.isInstruction() {
+			t.instructions = append(t.instructions, a)
+		} else {
+			t.include = append(t.include, a)
 		}
 	}
 	for _, text := range q.Exclude {
@@ -97,34 +104,6 @@ func (q *Query) parse() (*Target, error) {
 		t.exclude = append(t.exclude, p)
 	}
 	return t, nil
-}
-
-// parse parses a FUNC. If signatures is false, it returns an error if the FUNC lists parameters.
-func (t *Target) parse(text string, regexp, signatures bool) error {
-	var spec *funcSpec
-	pattern := text
-	if !regexp {
-		s, isSite, err := parseSite(text)
-		if err != nil {
-			return usagef("%w", err)
-		}
-		if isSite {
-			t.sites = append(t.sites, s)
-			return nil
-		}
-		g, ok, err := parseSpec(text)
-		switch {
-		case err != nil && signatures:
-			return usagef("%w", err)
-		case ok && !signatures:
-			return usagef("%q: only trace shows values", text)
-		case ok:
-			spec, pattern = &g, g.pattern
-		}
-	}
-	p, err := compile(pattern, regexp)
-	t.include, t.texts, t.specs = append(t.include, p), append(t.texts, text), append(t.specs, spec)
-	return err
 }
 
 func compile(text string, regexp bool) (symname.Pattern, error) {

@@ -42,7 +42,7 @@ func TestProcesses(t *testing.T) {
 	check := func(word string, all bool, want []int, says string) {
 		t.Helper()
 		said.Reset()
-		got, err := (&Scope{All: all}).Named(func(format string, args ...any) { fmt.Fprintf(&said, format, args...) }, word)
+		got, err := (&Processes{All: all}).Named(func(format string, args ...any) { fmt.Fprintf(&said, format, args...) }, word)
 		if err != nil {
 			said.WriteString(err.Error())
 		}
@@ -88,7 +88,7 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("replaced: %q, want %q", got, want)
 	}
 	unseen(want)
-	if _, err := new(Scope).Named(nil, name+"x"); !errors.Is(err, ErrUsage) {
+	if _, err := new(Processes).Named(nil, name+"x"); !errors.Is(err, ErrUsage) {
 		t.Errorf("%v is no usage error", err)
 	}
 }

@@ -14,12 +14,21 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
 // Say prints a line for the user that is not an error.
 type Say func(format string, args ...any)
+
+// Matching says how patterns select functions.
+type Matching struct {
+	Exclude []string // patterns of functions to leave out
+	Regexp  bool     // patterns are regular expressions
+	// Wrappers: wildcards and ends of names match wrappers, too.
+	Wrappers bool
+	// AllowUnmatched: some patterns may match nothing, but not all.
+	AllowUnmatched bool
+}
 
 // Query is the target as the command line names it, before anything is looked up.
 type Query struct {
@@ -27,31 +36,19 @@ type Query struct {
 	Binary string
 	// Opened is the file that Binary names, if the caller has opened it. Otherwise it is nil. Resolve closes it.
 	Opened *os.File
-	// BinaryFromPID: BINARY is the file that the first process of PIDs executes.
-	BinaryFromPID bool
-	procfs.Filter // the processes
-	// Root is the path of the root folder of a process. If it is not "", BINARY begins with Root, and the rest is looked up
-	// in this folder. "" is ftgo's own root.
-	Root string
-	// Funcs are the FUNC arguments, and Exclude are the patterns of functions to leave out. OwnFuncs: if no FUNC is
-	// given, the func [OwnFuncs] selects the functions.
-	Funcs, Exclude []string
-	OwnFuncs       bool
-	Regexp         bool
+	Processes
+	Matching
+	// Funcs are the FUNC arguments. OwnFuncs: if no FUNC is given, the func [OwnFuncs] selects the functions.
+	Funcs    []string
+	OwnFuncs bool
 	// Inside is the pattern of --inside, or "".
 	Inside string
 	// Signatures: FUNC may list parameters.
 	Signatures bool
-	// AllowUnmatched: some patterns may match nothing, but not all.
-	AllowUnmatched bool
 	// Live: the functions will be probed on this machine.
 	Live bool
-	// Wrappers: wildcards and ends of names match wrappers, too.
-	Wrappers bool
 	// Symbols is the file with names, types and source lines; "" means the binary itself.
 	Symbols string
-	// Loading, if not nil, is called with the progress of long reads.
-	Loading func(what string, done, of int)
 
 	lists map[string]string // FILE:LINE of each FUNC that is from a list
 }
@@ -78,10 +75,10 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 }
 
 func (t *Target) find(say Say, q *Query) error {
-	for _, s := range t.sites {
-		found, err := s.resolve(t)
+	for _, a := range t.instructions {
+		found, err := a.resolve(t)
 		if err != nil {
-			return q.located(s.text, err)
+			return q.located(a.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
 	}
@@ -95,7 +92,7 @@ func (t *Target) find(say Say, q *Query) error {
 	empty := len(t.Funcs)+len(t.Sites) == 0
 	explained := unmatched[:min(len(unmatched), maxExplained)]
 	for n, i := range explained {
-		err := q.located(t.texts[i], noMatch(t.Binary, t.include[i].String(), q.Regexp))
+		err := t.unmatched(q, i)
 		if !q.AllowUnmatched || empty && n == len(explained)-1 {
 			return err
 		}
@@ -105,9 +102,19 @@ func (t *Target) find(say Say, q *Query) error {
 		say("%s: no function matches %s", q.Binary, printable.Plural(more, "more pattern"))
 	}
 	if empty && len(q.Funcs) > 0 {
-		return nothingf("%s: all functions that match are excluded", q.Binary)
+		return q.allExcluded()
 	}
 	return nil
+}
+
+// unmatched returns the error of a pattern that matches nothing.
+func (t *Target) unmatched(q *Query, i int) error {
+	a := &t.include[i]
+	return q.located(a.text, noMatch(t.Binary, a.pattern.String(), q.Regexp))
+}
+
+func (q *Query) allExcluded() error {
+	return nothingf("%s: all functions that match are excluded", q.Binary)
 }
 
 // maxExplained limits the number of patterns without a match that messages explain. An explanation takes time, because it
@@ -124,11 +131,12 @@ func (t *Target) findInside(pattern string) error {
 		return err
 	}
 	for _, f := range funcs {
-		_, selected := t.Roles[f]
+		role, selected := t.Roles[f]
 		if !selected {
 			t.Funcs = append(t.Funcs, f)
 		}
-		t.mark(f, func(r *uprobe.Role) { r.Inside, r.Hidden = true, !selected })
+		role.Inside, role.Hidden = true, !selected
+		t.Roles[f] = role
 	}
 	return nil
 }

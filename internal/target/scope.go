@@ -14,20 +14,27 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Scope is the set of processes that -p and BINARY choose from: all processes, or the processes of a container or a control
-// group.
-type Scope struct {
+// Processes are the processes that -p, --container and --cgroup select.
+type Processes struct {
+	// Container and Cgroup limit the scope, the processes that -p and BINARY choose from. It is all processes if both are "".
 	Container, Cgroup string
 	// All: a name that matches several processes selects all of them.
 	All  bool
-	pids []int // of the container or the group
+	PIDs []int
+	// Root is the path of the root folder of a process. If it is not "", BINARY begins with Root, and the rest is looked up
+	// in this folder. "" is ftgo's own root.
+	Root string
+	// BinaryFromPID: BINARY is the file that the first process of PIDs executes.
+	BinaryFromPID bool
+
+	scope []int // the processes of the container or the group
 }
 
 // Limited reports whether the scope is a container or a control group.
-func (s *Scope) Limited() bool { return s.Container != "" || s.Cgroup != "" }
+func (s *Processes) Limited() bool { return s.Container != "" || s.Cgroup != "" }
 
-// String returns the flag that set the scope.
-func (s *Scope) String() string {
+// Scope returns the flag that limits the scope.
+func (s *Processes) Scope() string {
 	if s.Container != "" {
 		return fmt.Sprintf("--container %q", s.Container)
 	}
@@ -38,47 +45,47 @@ func (s *Scope) String() string {
 func shownID(id string) string { return id[:min(len(id), 12)] }
 
 // Find finds the processes of the scope.
-func (s *Scope) Find(say Say) (err error) {
+func (s *Processes) Find(say Say) (err error) {
 	if !s.Limited() {
 		return nil
 	}
 	l := NewLiveScope(s)
-	_, s.pids, err = l.look(say)
+	_, s.scope, err = l.look(say)
 	switch {
 	case err != nil:
 		return err
 	case s.Container != "" && l.id == "":
-		return fmt.Errorf("%v: no such container runs", s)
-	case len(s.pids) == 0:
-		return fmt.Errorf("%v: no process in it", s)
+		return fmt.Errorf("%v: no such container runs", s.Scope())
+	case len(s.scope) == 0:
+		return fmt.Errorf("%v: no process in it", s.Scope())
 	}
 	return nil
 }
 
 // has reports whether a process is in the scope.
-func (s *Scope) has(pid int) bool { return !s.Limited() || slices.Contains(s.pids, pid) }
+func (s *Processes) has(pid int) bool { return !s.Limited() || slices.Contains(s.scope, pid) }
 
 // Named returns the processes of the scope that a word of -p selects: a number, or a name.
-func (s *Scope) Named(say Say, word string) ([]int, error) {
+func (s *Processes) Named(say Say, word string) ([]int, error) {
 	pid, err := strconv.Atoi(word)
 	switch {
 	case err == nil && pid <= 0:
 		return nil, usagef("-p %s: not a process id", word)
 	case err == nil && !s.has(pid):
-		return nil, usagef("-p %s: %v has no such process", word, s)
+		return nil, usagef("-p %s: %v has no such process", word, s.Scope())
 	case err == nil:
 		return []int{pid}, nil
 	}
 	pids := procfs.RunningPrograms().Named(word, s.has)
 	if len(pids) == 0 && s.Limited() {
-		return nil, fmt.Errorf("-p %q: %v has no such process", word, s)
+		return nil, fmt.Errorf("-p %q: %v has no such process", word, s.Scope())
 	}
 	return s.choose(say, fmt.Sprintf("-p %q", word), word, "choose one, or --all", pids)
 }
 
 // choose returns the processes in pids. It returns an error if pids is empty, or contains several processes and --all is not
 // set.
-func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, error) {
+func (s *Processes) choose(say Say, flag, name, advice string, pids []int) ([]int, error) {
 	switch {
 	case len(pids) == 0:
 		return nil, fmt.Errorf("%s: no such process", flag)
@@ -91,10 +98,10 @@ func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, e
 
 // Within restricts a query to the scope. It looks up BINARY in the roots of the scope's processes. If BINARY is "", it
 // takes the only Go program of the scope.
-func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
-	among := q.PIDs
+func (q *Query) Within(say Say, binary string) (err error) {
+	among, s := q.PIDs, &q.Processes
 	if len(among) == 0 {
-		among = s.pids
+		among = q.scope
 	}
 	runs := func(pid int) bool { return isGo(procfs.Exe(pid)) }
 	if binary != "" {
@@ -108,7 +115,7 @@ func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%v: %w", s, err)
+			return fmt.Errorf("%v: %w", s.Scope(), err)
 		}
 		defer file.Close()
 		link := fmt.Sprintf("/proc/self/fd/%d", file.Fd())
@@ -118,9 +125,9 @@ func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 	if len(q.PIDs) == 0 {
 		pids := slices.DeleteFunc(slices.Clone(among), func(pid int) bool { return !runs(pid) })
 		if len(pids) == 0 {
-			return fmt.Errorf("%v: no process runs %s", s, cmp.Or(binary, "a Go program"))
+			return fmt.Errorf("%v: no process runs %s", s.Scope(), cmp.Or(binary, "a Go program"))
 		}
-		if q.PIDs, err = s.choose(say, s.String(), cmp.Or(s.Container, s.Cgroup), "choose one by -p or BINARY, or --all", pids); err != nil {
+		if q.PIDs, err = s.choose(say, s.Scope(), cmp.Or(s.Container, s.Cgroup), "choose one by -p or BINARY, or --all", pids); err != nil {
 			return err
 		}
 	}
@@ -143,7 +150,7 @@ func (q *Query) openBelow() (file *os.File, err error) {
 
 // LiveScope is a scope in which processes start and end. Has may be called concurrently with Look.
 type LiveScope struct {
-	*Scope
+	*Processes
 	running []string // the ids of all containers at the last lookup of the scope's container
 	id      string   // the id of the scope's container, "" before it runs
 
@@ -156,8 +163,8 @@ type LiveScope struct {
 }
 
 // NewLiveScope returns a scope without processes, until Look finds some.
-func NewLiveScope(s *Scope) *LiveScope {
-	return &LiveScope{Scope: s, has: func(int) bool { return false }, seen: [2]map[int]bool{{}, {}}}
+func NewLiveScope(s *Processes) *LiveScope {
+	return &LiveScope{Processes: s, has: func(int) bool { return false }, seen: [2]map[int]bool{{}, {}}}
 }
 
 // Has reports whether a process is in the scope. For a process that has ended, it reports whether it was in the scope
@@ -243,7 +250,7 @@ func (l *LiveScope) container(say Say) (has func(pid int) bool, err error) {
 		for i, id := range ids {
 			ids[i] = shownID(id)
 		}
-		return nil, usagef("%v means %d containers: %s", l.Scope, len(ids), strings.Join(ids, ", "))
+		return nil, usagef("%v means %d containers: %s", l.Scope(), len(ids), strings.Join(ids, ", "))
 	}
 	l.running = running
 	if len(ids) == 0 { // the container may start again

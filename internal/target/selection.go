@@ -164,9 +164,9 @@ func checkFetch(fetch, typ string) error {
 // signature returns the signature of a function that the pattern selects. If the FUNC argument lists types, signature
 // lays out parameters of these types as if the types were from debug information. Otherwise it takes the signature from
 // the file, and adds the selected registers and fetchargs.
-func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
-	if g.hasSignature {
-		s, err := g.layOut(b, f)
+func (a *funcArg) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
+	if a.hasSignature {
+		s, err := a.layOut(b, f)
 		if err != nil {
 			return nil, fmt.Errorf("lay out parameters of %s: %w", f.Name, err)
 		}
@@ -174,13 +174,13 @@ func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signa
 	}
 	s, err := b.Signature(f)
 	if err != nil {
-		if slices.ContainsFunc(g.selections, func(sel selection) bool { return sel.Path != "" && capture.RegisterLen(capture.RootOf(sel.Path)) == 0 }) {
+		if slices.ContainsFunc(a.params, func(sel selection) bool { return sel.Path != "" && capture.RegisterLen(capture.RootOf(sel.Path)) == 0 }) {
 			return nil, err
 		}
 		s = &offsets.Signature{}
 	}
 	s.Note = ""
-	for _, sel := range g.selections {
+	for _, sel := range a.params {
 		if err := sel.add(b, f, s); err != nil {
 			return nil, fmt.Errorf("lay out parameters of %s: %s: %w", f.Name, sel.Name, err)
 		}
@@ -189,12 +189,12 @@ func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signa
 }
 
 // layOut assigns parameters and results to registers and the stack, by their types.
-func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signature, err error) {
+func (a *funcArg) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signature, err error) {
 	s = &offsets.Signature{}
-	if s.Params, err = typed(b, g.params); err != nil {
+	if s.Params, err = typed(b, a.params); err != nil {
 		return nil, err
 	}
-	if s.Results, err = typed(b, g.results); err != nil {
+	if s.Results, err = typed(b, a.results); err != nil {
 		return nil, err
 	}
 	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && nonPointerKinds[s.Params[0].Type.Kind] {

@@ -12,25 +12,28 @@ import (
 
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/symname"
 )
 
-// funcSpec is a FUNC argument with parentheses. It consists of a pattern of functions, and either the signature of these
-// functions or the values to show.
-type funcSpec struct {
-	pattern string
-	// hasSignature: params and results are the whole signature. The first parameter of a method is its receiver.
-	hasSignature    bool
-	params, results []selection
-	// selections lists the values to show, possibly none. It is used only if hasSignature is false.
-	selections []selection
-	// noResults: results are not shown.
-	noResults bool
+// funcArg is a parsed FUNC: single instructions, or a pattern of functions, possibly with the signature of these functions or
+// with the values to show.
+type funcArg struct {
+	text    string
+	pattern symname.Pattern
+	// listed: parentheses follow the pattern. Then params are the values to show or, if hasSignature is true, params and
+	// results are the whole signature. The first parameter of a method is its receiver.
+	listed, hasSignature bool
+	params, results      []selection
+	noResults            bool // results are not shown
+
+	// FUNC is an instruction if one of these is not "": number is the offset in function, or the line in file.
+	function, file string
+	number         uint64
 }
 
-// parseSpec parses a pattern of functions that parameters and results follow in parentheses. For a pattern without such
-// parentheses, ok is false.
+// parseFunc parses a FUNC. Parameters and results may follow a pattern of functions in parentheses:
 //
-//	main.get                              not ok
+//	main.get                              nothing follows
 //	main.(*T).Get(key, req.URL.Path)      these parameters, or parts of them
 //	main.get(goarg1, key=goarg2:string)   these registers, of type int if none is given
 //	main.get(key) (n, err)                this parameter and these results
@@ -43,19 +46,34 @@ type funcSpec struct {
 // If a type follows the name of a parameter, the FUNC argument is a signature. The last example is a signature as in a
 // source file, except that the receiver is the first parameter. Parameters without a name are named p0, p1 …, and results
 // r0, r1 ….
-func parseSpec(text string) (g funcSpec, ok bool, err error) {
-	at, end, err := argumentList(text)
-	if err == nil && at < 0 {
-		return funcSpec{}, false, nil
+//
+// If signatures is false, parseFunc returns an error if the FUNC lists parameters.
+func parseFunc(text string, regexp, signatures bool) (a funcArg, err error) {
+	a.text = text
+	pattern := text
+	if !regexp {
+		if err := a.readInstruction(); err != nil {
+			return a, usagef("parse %q: %w", text, err)
+		}
+		if a.isInstruction() {
+			return a, nil
+		}
+		at, end, err := argumentList(text)
+		if err == nil && at >= 0 {
+			a.listed, pattern = true, strings.TrimRight(text[:at], " \t")
+			err = a.readLists(text[at+1:end-1], strings.TrimSpace(text[end:]))
+		}
+		switch {
+		case err != nil && signatures:
+			return a, usagef("parse function %q: %w", text, err)
+		case err != nil:
+			a, pattern = funcArg{text: text}, text
+		case a.listed && !signatures:
+			return a, usagef("%q: only trace shows values", text)
+		}
 	}
-	if err == nil {
-		g.pattern = strings.TrimRight(text[:at], " \t")
-		err = g.read(text[at+1:end-1], strings.TrimSpace(text[end:]))
-	}
-	if err != nil {
-		return funcSpec{}, false, fmt.Errorf("parse function %q: %w", text, err)
-	}
-	return g, true, nil
+	a.pattern, err = compile(pattern, regexp)
+	return a, err
 }
 
 // argumentList finds the parentheses after the name of a function: text[at:end]. Without such parentheses, at is -1.
@@ -80,21 +98,21 @@ func argumentList(text string) (at, end int, err error) {
 	return -1, -1, nil
 }
 
-// read parses a list of parameters, without parentheses, and a list of results, with or without parentheses.
-func (g *funcSpec) read(params, results string) (err error) {
+// readLists parses a list of parameters, without parentheses, and a list of results, with or without parentheses.
+func (a *funcArg) readLists(params, results string) (err error) {
 	items, err := list(params)
 	if err != nil {
 		return err
 	}
 	for _, item := range items {
 		if name, _, _ := cutType(item); name != item && !strings.Contains(item, "=") && !isPath(item) {
-			g.hasSignature = true
+			a.hasSignature = true
 		}
 	}
 	if strings.HasPrefix(results, "(") && printable.Closing(results, 0) == len(results) {
 		results = results[1 : len(results)-1]
 	}
-	if g.noResults = results == "-"; g.noResults {
+	if a.noResults = results == "-"; a.noResults {
 		results = ""
 	}
 	ends, err := list(results)
@@ -104,17 +122,17 @@ func (g *funcSpec) read(params, results string) (err error) {
 	all := slices.Concat(items, ends)
 	selections, err := parseSelections(all)
 	switch {
-	case !g.hasSignature && (len(ends) == 0 || err == nil && areNames(all)):
-		g.selections = selections
+	case !a.hasSignature && (len(ends) == 0 || err == nil && areNames(all)):
+		a.params = selections
 		return cmp.Or(err, checkUnique(selections))
-	case g.noResults:
+	case a.noResults:
 		return errors.New("- leaves out results where parameters are names, without types")
 	}
-	g.hasSignature = true
-	if g.params, err = variables(items, "p"); err != nil {
+	a.hasSignature = true
+	if a.params, err = variables(items, "p"); err != nil {
 		return err
 	}
-	g.results, err = variables(ends, "r")
+	a.results, err = variables(ends, "r")
 	return err
 }
 

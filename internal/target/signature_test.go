@@ -6,15 +6,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
+
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// spell formats a funcSpec on one line.
-func (g funcSpec) spell() string {
+// spell formats a FUNC that lists values, or returns "".
+func (a funcArg) spell() string {
+	if !a.listed {
+		return ""
+	}
+	values, takes := a.params, ""
+	if a.hasSignature {
+		values, takes = nil, fmt.Sprintf(" takes %v gives %v", given(a.params), given(a.results))
+	}
 	var b strings.Builder
-	b.WriteString(g.pattern)
-	for _, s := range g.selections {
+	b.WriteString(a.pattern.String())
+	for _, s := range values {
 		switch {
 		case s.Path != "":
 			fmt.Fprintf(&b, " path %s as %s", s.Path, s.Name)
@@ -32,13 +40,10 @@ func (g funcSpec) spell() string {
 			fmt.Fprintf(&b, " as %s", s.Name)
 		}
 	}
-	if g.noResults {
+	if a.noResults {
 		b.WriteString(" no results")
 	}
-	if g.hasSignature {
-		fmt.Fprintf(&b, " takes %v gives %v", given(g.params), given(g.results))
-	}
-	return b.String()
+	return b.String() + takes
 }
 
 // given formats parameters or results.
@@ -49,7 +54,7 @@ func given(list []selection) (texts []string) {
 	return texts
 }
 
-func TestParseSpec(t *testing.T) {
+func TestParseFunc(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`main.get`, ``},
 		{`main.(*T).Get`, ``},
@@ -90,16 +95,16 @@ func TestParseSpec(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := parseSpec(tt.text)
+			a, err := parseFunc(tt.text, false, true)
 			fixture.NoError(t, err)
-			if ok != (tt.want != "") || g.spell() != tt.want {
-				t.Errorf("got  %v %s\nwant %s", ok, g.spell(), tt.want)
+			if a.spell() != tt.want {
+				t.Errorf("got  %s\nwant %s", a.spell(), tt.want)
 			}
 		})
 	}
 }
 
-func TestParseSpecErrors(t *testing.T) {
+func TestParseFuncErrors(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("+0(", n) + "%ax" + strings.Repeat(")", n) }
 	tests := []struct{ text, want string }{
 		{`main.get(key`, `parse function "main.get(key": ( without )`},
@@ -129,24 +134,24 @@ func TestParseSpecErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := parseSpec(tt.text)
+			a, err := parseFunc(tt.text, false, true)
 			if tt.want == "" {
-				if ok || err != nil {
-					t.Errorf("%s, %v", g.spell(), err)
+				if a.listed || err != nil {
+					t.Errorf("%s, %v", a.spell(), err)
 				}
 				return
 			}
-			if err == nil || ok || !strings.HasSuffix(err.Error(), tt.want) {
+			if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
 	}
-	if _, _, err := parseSpec(`main.get(k=` + deep(12) + `:u8)`); err != nil {
+	if _, err := parseFunc(`main.get(k=`+deep(12)+`:u8)`, false, true); err != nil {
 		t.Errorf("twelve pointers: %v", err)
 	}
 }
 
-func FuzzParseSpec(f *testing.F) {
+func FuzzParseFunc(f *testing.F) {
 	for _, seed := range []string{
 		`main.(*T).Get(t ptr, key string, n int) (v string, err error)`, `main.get(key, s.items[0].name, *p)`,
 		`main.get(k=+0(%ax):x64, j=@+16:u8, x=goret1:int)`, `main.(*G[go.shape.int]).Get(a, b chan int) error`,
@@ -154,16 +159,22 @@ func FuzzParseSpec(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		g, ok, err := parseSpec(text)
-		if err != nil && (ok || strings.Contains(err.Error(), "\n")) {
-			t.Errorf("%v, %q", ok, err)
+		a, err := parseFunc(text, false, true)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Error(err)
+			}
+			return
 		}
-		for _, s := range g.selections {
+		for _, s := range a.params {
 			if strings.ContainsAny(s.Fetch, " \t\n=:#;\\$\"") || s.Fetch != "" && !fetchType.MatchString(s.Type) {
 				t.Errorf("%q puts %q:%q into a definition", text, s.Fetch, s.Type)
 			}
 		}
-		for _, v := range append(g.params, g.results...) {
+		if !a.hasSignature {
+			return
+		}
+		for _, v := range append(a.params, a.results...) {
 			if !token.IsIdentifier(v.Name) || v.Type == "" {
 				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
 			}

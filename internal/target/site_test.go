@@ -12,76 +12,70 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-func TestParseSite(t *testing.T) {
+func TestParseInstruction(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		want       site // without text
+		want       funcArg // the instruction
 		ok         bool
 		err        string
 	}{
-		{"hexadecimal offset", "main.f+0x1a", site{function: "main.f", offset: 0x1a}, true, ""},
-		{"decimal offset", "main.f+26", site{function: "main.f", offset: 26}, true, ""},
-		{"leading zero is decimal", "main.f+010", site{function: "main.f", offset: 10}, true, ""},
-		{"generic", "main.Map[go.shape.int]+0x1", site{function: "main.Map[go.shape.int]", offset: 1}, true, ""},
-		{"largest offset", "f+18446744073709551615", site{function: "f", offset: 1<<64 - 1}, true, ""},
-		{"plus in the import path", "example.org/c++/x.F+8", site{function: "example.org/c++/x.F", offset: 8}, true, ""},
-		{"line", "store.go:42", site{file: "store.go", line: 42}, true, ""},
-		{"line of assembly", "asm_amd64.s:7", site{file: "asm_amd64.s", line: 7}, true, ""},
+		{"hexadecimal offset", "main.f+0x1a", funcArg{function: "main.f", number: 0x1a}, true, ""},
+		{"decimal offset", "main.f+26", funcArg{function: "main.f", number: 26}, true, ""},
+		{"leading zero is decimal", "main.f+010", funcArg{function: "main.f", number: 10}, true, ""},
+		{"generic", "main.Map[go.shape.int]+0x1", funcArg{function: "main.Map[go.shape.int]", number: 1}, true, ""},
+		{"largest offset", "f+18446744073709551615", funcArg{function: "f", number: 1<<64 - 1}, true, ""},
+		{"plus in the import path", "example.org/c++/x.F+8", funcArg{function: "example.org/c++/x.F", number: 8}, true, ""},
+		{"line", "store.go:42", funcArg{file: "store.go", number: 42}, true, ""},
+		{"line of assembly", "asm_amd64.s:7", funcArg{file: "asm_amd64.s", number: 7}, true, ""},
 
-		{"function", "main.f", site{}, false, ""},
-		{"offset alone", "+0x1a", site{}, false, ""},
-		{"import path that ends like an offset", "example.org/c+0x/y.F", site{}, false, ""},
-		{"struct tag", `main.G[go.shape.struct { A int "a+1" }]`, site{}, false, ""},
+		{"function", "main.f", funcArg{}, false, ""},
+		{"offset alone", "+0x1a", funcArg{}, false, ""},
+		{"import path that ends like an offset", "example.org/c+0x/y.F", funcArg{}, false, ""},
+		{"struct tag", `main.G[go.shape.struct { A int "a+1" }]`, funcArg{}, false, ""},
 
-		{"no digits", "main.f+0x", site{}, false, `parse "main.f+0x": "0x" is not an offset like 0x1a or 26`},
-		{"too large", "main.f+0x10000000000000000", site{}, false, "is not an offset"},
-		{"no line", "store.go:", site{}, false, `parse "store.go:": "" is not a line number`},
-		{"negative line", "store.go:-3", site{}, false, "is not a line number"},
-		{"line and column", "store.go:3:14", site{}, false, `"3:14" is not a line number`},
-		{"file with wildcard", "*.go:3", site{}, false, "no wildcards"},
+		{"no digits", "main.f+0x", funcArg{}, false, `parse "main.f+0x": "0x" is not an offset like 0x1a or 26`},
+		{"too large", "main.f+0x10000000000000000", funcArg{}, false, "is not an offset"},
+		{"no line", "store.go:", funcArg{}, false, `parse "store.go:": "" is not a line number`},
+		{"negative line", "store.go:-3", funcArg{}, false, "is not a line number"},
+		{"line and column", "store.go:3:14", funcArg{}, false, `"3:14" is not a line number`},
+		{"file with wildcard", "*.go:3", funcArg{}, false, "no wildcards"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, ok, err := parseSite(test.text)
+			got, err := parseFunc(test.text, false, true)
+			ok := got.isInstruction()
 			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) || ok {
-					t.Errorf("%+v, %t, %v; want error %q", got, ok, err, test.err)
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%+v, %v; want error %q", got, err, test.err)
 				}
 				return
 			}
-			if test.ok {
-				test.want.text = test.text
-			}
-			if got != test.want || ok != test.ok || err != nil {
+			if got.function != test.want.function || got.file != test.want.file || got.number != test.want.number || ok != test.ok || err != nil {
 				t.Errorf("%+v, %t, %v; want %+v, %t", got, ok, err, test.want, test.ok)
 			}
 		})
 	}
 }
 
-func FuzzParseSite(f *testing.F) {
+func FuzzParseInstruction(f *testing.F) {
 	for _, text := range []string{"main.f+0x1a", "main.f+26", "store.go:42", "/a/b.s:1", "main.(*T).M+0x", "x+0x1.go:3", "a.go:b.go:7", "c++0x1", "main.*"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, ok, err := parseSite(text)
-		if !ok {
-			if p != (site{}) {
-				t.Errorf("%q is no site, but %+v", text, p)
-			}
+		p, err := parseFunc(text, false, true)
+		if err != nil || !p.isInstruction() {
 			return
 		}
-		if err != nil || p.text != text || (p.function == "") == (p.file == "") || p.file != "" && p.line <= 0 {
-			t.Fatalf("%q: %+v, %v", text, p, err)
+		if (p.function == "") == (p.file == "") || p.file != "" && p.number == 0 {
+			t.Fatalf("%q: %+v", text, p)
 		}
-		// The site can be formatted, and parsed again.
-		again := fmt.Sprintf("%s:%d", p.file, p.line)
+		// The FUNC can be formatted, and parsed again.
+		again := fmt.Sprintf("%s:%d", p.file, p.number)
 		if p.function != "" {
-			again = fmt.Sprintf("%s+%#x", p.function, p.offset)
+			again = fmt.Sprintf("%s+%#x", p.function, p.number)
 		}
-		q, ok, err := parseSite(again)
-		p.text = again
-		if q != p || !ok || err != nil {
-			t.Errorf("%q: %+v; again as %q: %+v, %t, %v", text, p, again, q, ok, err)
+		q, err := parseFunc(again, false, true)
+		if q.function != p.function || q.file != p.file || q.number != p.number || err != nil {
+			t.Errorf("%q: %+v; again as %q: %+v, %v", text, p, again, q, err)
 		}
 	})
 }
@@ -91,10 +85,8 @@ func TestResolveSite(t *testing.T) {
 	marks := fixture.Marks(t, "store.go")
 	resolve := func(t *testing.T, text string) ([]uprobe.Probe, error) {
 		t.Helper()
-		p, ok, err := parseSite(text)
-		if !ok || err != nil {
-			t.Fatalf("parse %q: %t, %v", text, ok, err)
-		}
+		p, err := parseFunc(text, false, true)
+		fixture.NoError(t, err)
 		found, err := p.resolve(&Target{Binary: b})
 		for _, at := range found {
 			if at.Err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -25,23 +24,18 @@ type Target struct {
 	Funcs  []*offsets.Func
 	Sites  []uprobe.Probe // the single instructions
 	// Roles has the roles of Funcs.
-	Roles map[*offsets.Func]uprobe.Role
-	// specOf maps functions to the FUNC argument that selected them, if the argument lists parameters.
-	specOf map[*offsets.Func]*funcSpec
+	Roles map[*offsets.Func]Role
 
-	// The following fields are the parsed arguments. texts[i] is the FUNC argument of the pattern include[i]. specs[i] lists
-	// its parameters. It is nil if the argument lists none. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
-	sites            []site
-	include, exclude []symname.Pattern
-	texts            []string
-	specs            []*funcSpec
-	ownFuncs         bool
+	// The following fields are the parsed arguments. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
+	instructions, include []funcArg
+	exclude               []symname.Pattern
+	ownFuncs              bool
 }
 
-func (t *Target) mark(f *offsets.Func, set func(*uprobe.Role)) {
-	role := t.Roles[f]
-	set(&role)
-	t.Roles[f] = role
+// Role says why a function was selected.
+type Role struct {
+	uprobe.Role
+	arg *funcArg // the FUNC that selects the function, if it lists parameters
 }
 
 // AlsoInlined returns a message with the number of places where a function was inlined, or "".
@@ -84,13 +78,12 @@ func (t *Target) WrittenTo() error {
 // Signature returns a function's signature. If the user gave one, it returns the user's, and fromUser is true. Otherwise it
 // returns the signature in the file.
 func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, fromUser bool, err error) {
-	g, fromUser := t.specOf[f]
-	if fromUser {
-		sig, err = g.signature(t.Binary, f)
-	} else {
-		sig, err = t.Binary.Signature(f)
+	if a := t.Roles[f].arg; a != nil {
+		sig, err = a.signature(t.Binary, f)
+		return sig, true, err
 	}
-	return sig, fromUser, err
+	sig, err = t.Binary.Signature(f)
+	return sig, false, err
 }
 
 // Note returns the reason why a function's signature is not known, short enough for a line of a call.
@@ -104,16 +97,16 @@ func Note(err error) string {
 // Shown returns the paths of the arguments and of the results to show for a function. If args is nil, all arguments are
 // shown, and if results is nil, all results are shown.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
-	g, ok := t.specOf[f]
-	if !ok || g.hasSignature {
+	a := t.Roles[f].arg
+	if a == nil || a.hasSignature {
 		return nil, nil, nil
 	}
 	args = []string{}
-	if g.noResults {
+	if a.noResults {
 		results = []string{}
 	}
 	last, returnsError := LastError(sig)
-	for _, sel := range g.selections {
+	for _, sel := range a.params {
 		switch {
 		case sel.Path == "" && !sel.Result:
 			args = append(args, sel.Name)
@@ -244,23 +237,6 @@ func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 		}
 		return fmt.Sprintf("@%#x", va)
 	}
-}
-
-// Recorded returns the target of a recording's plan: the plan's functions, without the binary.
-func Recorded(opt *recording.Options, plan *uprobe.Plan) *Target {
-	t := &Target{Roles: make(map[*offsets.Func]uprobe.Role)}
-	mark := func(list []int, set func(*uprobe.Role)) {
-		for _, i := range list {
-			if i >= 0 && i < len(plan.Funcs) {
-				t.mark(plan.Funcs[i].Func, set)
-			}
-		}
-	}
-	mark(opt.Named, func(r *uprobe.Role) { r.Named = true })
-	mark(opt.Wrappers, func(r *uprobe.Role) { r.Wrapper = true })
-	mark(opt.InsideFuncs, func(r *uprobe.Role) { r.Inside = true })
-	mark(opt.OnlyInside, func(r *uprobe.Role) { r.Hidden = true })
-	return t
 }
 
 // Kinds of errors, besides errors of the file and of the system.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -21,19 +20,24 @@ import (
 
 // Options configure a [Source]. A [Recording] ignores the options that only make sense for running processes.
 type Options struct {
-	procfs.Filter
+	Filter
 	Talk
 	pairing.Options // the source sets Of, Mappings and Kernel
-	Limits
-	Recorder tracefs.Options // the source sets Quiet
-	With     []string        // names of the kernel events to show
-	Steady   bool            // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
+	Features        tracefs.Features
+	BufferKB        int      // size of the ring buffer of each CPU; 0 lets tracefs choose
+	Raw             bool     // see [tracefs.Options]
+	Shared          bool     // use the top level of tracefs on kernels that do not record in instances
+	With            []string // names of the kernel events to show
+	Sched           bool     // split latencies into running, runnable and waiting time
+	Steady          bool     // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
 	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
 	// interval.
 	Once bool
+	Wait bool // begin the window when a process runs the binary
 	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions with
-	// probes that take more are sampled, those with the role Named last.
+	// probes that take more are sampled. The functions in Named, by their index in the plan, are sampled last.
 	Budget float64
+	Named  map[int]bool
 	Costs  Costs
 	// Successors says that other sources trace the file that replaces the binary, so that this source does not
 	// report the replacement.
@@ -79,12 +83,11 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, among: make(map[int]bool), lives: make(map[int]life), vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
-	l.kernel = newKernelEvents(&l.opt, plan.Sched)
+	l.kernel = newKernelEvents(&l.opt)
 	return l
 }
 
 func (l *Live) Arm(ctx context.Context) (err error) {
-	defer l.opt.Progress("placing the probes")()
 	l.armCtx = ctx
 	l.opt.Costs.Start(ctx)
 	l.opt.Costs.Take()
@@ -97,8 +100,9 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.kernel.followRunning(l.plan.Binary.File().Link())
-	l.opt.Recorder.Quiet = l.plan.Mode == uprobe.Count
-	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), l.opt.Recorder)
+	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), tracefs.Options{
+		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Raw: l.opt.Raw, TopLevel: l.opt.Shared,
+	})
 	if err != nil {
 		return err
 	}
@@ -139,9 +143,6 @@ func (l *Live) calibrate() error {
 		return err
 	}
 	l.clock.update(base)
-	if l.plan.Mode == uprobe.Latency && base.Step > 0 {
-		l.opt.Warn(fmt.Sprintf("the trace clock %s has a resolution of %v, and so have latencies", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
-	}
 	if l.plan.Mode == uprobe.Latency {
 		if pids := l.session.Neighbours(); len(pids) > 0 {
 			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies include the cost of its probes", pids[0]))
@@ -199,7 +200,7 @@ func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ erro
 	case err != nil || l.stopped:
 		return nil, err
 	case l.plan.Binary.File().Written():
-		return nil, errOver
+		return nil, ErrWritten
 	}
 	if err := l.pauseProbes(); err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ erro
 		return nil, err
 	}
 	if _, full := l.stream.Ended(); full {
-		return nil, errOver
+		return nil, ErrLimit
 	}
 	if time.Since(l.checkedAt) < checkInterval {
 		return nil, nil
@@ -265,13 +266,9 @@ func (l *Live) Reading() (*Reading, error) {
 	return r, errors.Join(err, l.resumeProbes())
 }
 
-// removing is shown while probes are removed.
-const removing = "removing the probes"
-
 // Stop ends the window while all probes are in place, and then removes them. Hits during the removal do not count,
 // because the program gets faster with each removed probe.
 func (l *Live) Stop() error {
-	defer l.opt.Progress(removing)()
 	l.stopped = true
 	until, err := l.mark()
 	if err == nil {
@@ -321,7 +318,6 @@ func (l *Live) setHurry(on bool) {
 }
 
 func (l *Live) Close() error {
-	defer l.opt.Progress(removing)()
 	defer l.setHurry(false)
 	// The measurement ends first: with a low limit of open files two removals at once would fail.
 	l.opt.Costs.End()
@@ -341,7 +337,7 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	r.Vanished = slices.Sorted(maps.Keys(l.vanished.warned))
 	r.Used, r.Waited = l.used, l.waited
 	r.OwnCPU = cmp.Or(l.ownCPUAtEnd, OwnCPU()) - l.ownCPU
-	r.Budget, r.Written = l.opt.Budget, l.plan.Binary.File().Written()
+	r.Budget = l.opt.Budget
 	if m := l.sampler; m != nil {
 		r.Estimates, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
 	}

@@ -163,10 +163,7 @@ func (s *Session) Close() error {
 	}
 	errs = append(errs, s.fs.restoreTopLevel(s.savedSettings))
 	if s.created {
-		err := s.fs.removeInstance(s.Name, ownTimeout)
-		if isBusy(err) {
-			err = s.fs.disableInstance(s.Name)
-		}
+		_, err := s.fs.removeInstance(s.Name)
 		failed = append(failed, err)
 	}
 	switch {

@@ -44,14 +44,8 @@ func (c *Comparison) Begin() (ticks uint64, err error) {
 func (c *Comparison) Timebase() (Timebase, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.base.read.At.IsZero() {
-		if c.base.Clock == Counter {
-			time.Sleep(calibrateFor - time.Since(c.first.At))
-		}
-		var err error
-		if c.base.Step, err = c.step(); err != nil {
-			return c.base, err
-		}
+	if c.base.read.At.IsZero() && c.base.Clock == Counter {
+		time.Sleep(calibrateFor - time.Since(c.first.At))
 	}
 	if !c.due(time.Now()) {
 		return c.base, nil
@@ -99,7 +93,7 @@ func (c *Comparison) compare(now Reading) error {
 		return nil
 	}
 	base, err := NewTimebase(c.base.Clock, c.first, now)
-	if base.Step = c.base.Step; err == nil {
+	if err == nil {
 		c.base, c.doubt = base, 0
 	}
 	return err
@@ -122,10 +116,7 @@ const (
 
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
-	Clock string // the kernel's name of the clock
-	// Step is the resolution of the clock if it is a millisecond or more, else 0. On some machines the clock
-	// advances only at timer interrupts, and latencies are no more precise than that.
-	Step      time.Duration
+	Clock     string  // the kernel's name of the clock
 	nsPerTick float64 // nanoseconds per unit of Event.Time
 	read      Reading // the last reading of both clocks
 }
@@ -222,33 +213,4 @@ func (c *Comparison) closest() (best Reading, err error) {
 		err = nil
 	}
 	return best, err
-}
-
-// coarseStep is the smallest step of a clock that advances at timer interrupts.
-const coarseStep = time.Millisecond
-
-// step measures [Timebase].Step.
-func (c *Comparison) step() (least time.Duration, err error) {
-	if c.base.Clock == Counter {
-		return 0, nil
-	}
-	for last, changes, tries := uint64(0), 0, 0; changes < 4 && tries < 100_000; tries++ {
-		now, _, err := c.Now()
-		if err != nil {
-			return 0, err
-		}
-		step := time.Duration(now.Ticks - last)
-		last = now.Ticks
-		if step == 0 {
-			continue
-		}
-		// The first step had begun before the first reading.
-		if changes++; changes > 2 && (least == 0 || step < least) {
-			least = step
-		}
-		if changes > 1 && step < coarseStep {
-			return 0, nil
-		}
-	}
-	return least, nil
 }

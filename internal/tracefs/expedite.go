@@ -3,7 +3,6 @@ package tracefs
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -15,9 +14,9 @@ import (
 // removed because they take too much of a program's time. It is not set if the machine's owner has set rcu_normal,
 // which overrides it, or has set rcu_expedited permanently.
 //
-// Each run that sets the switch defines a mark: an event that is never enabled, in a group with a session's name. All
-// runs see the marks, a mark outlives a killed run, and [FS.Sweep] removes it. The switch stays on while a living run
-// has a mark; the last run resets it. A lock on the tracefs directory serializes these steps.
+// A run that sets the switch resets it. It marks this by an event that is never enabled, in a group with a session's name.
+// The mark outlives a killed run, and [FS.Sweep] then resets the switch. If two runs overlap, the second one may have to
+// remove its probes in long grace periods.
 
 const (
 	rcuExpedited = "rcu_expedited" // the switch, and the name of the event that marks it
@@ -66,30 +65,19 @@ func (f *FS) ExpediteGracePeriods() (end func()) {
 	}
 }
 
-// setExpedited defines a mark and sets the switch. If the switch is on and no mark exists, it does neither, because
-// another program has set the switch.
+// setExpedited defines a mark and sets the switch, unless it is on. The mark is defined before the switch is set, and
+// removed after it is reset: a mark alone is harmless.
 func (f *FS) setExpedited() error {
+	if now, err := f.expedited(); err != nil || now != "0" {
+		return err
+	}
 	o, err := newOwner()
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(f.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	now, err := f.expedited()
-	if err != nil {
-		return err
-	}
-	marks, err := f.expediteMarks()
-	if err != nil || now != "0" && len(marks) == 0 {
-		return err
-	}
-	// The mark is defined before the switch is set, and removed after it is reset: a mark alone is harmless.
 	mark := o.String()
 	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, rcuExpedited)); err != nil {
-		return fmt.Errorf("mark that %s is set: %w", f.rcu(rcuExpedited), err)
+		return err
 	}
 	if err := f.files.Write(f.rcu(rcuExpedited), "1"); err != nil {
 		return errors.Join(err, f.removeGroup(mark))
@@ -98,37 +86,10 @@ func (f *FS) setExpedited() error {
 	return nil
 }
 
-// unsetExpedited resets the switch, unless other living runs have marks, and then removes mark.
+// unsetExpedited resets the switch and removes the mark of the run that has set it.
 func (f *FS) unsetExpedited(mark string) error {
-	unlock, err := lock(f.dir)
-	if err != nil {
+	if err := f.files.Write(f.rcu(rcuExpedited), "0"); err != nil {
 		return err
-	}
-	defer unlock()
-	marks, err := f.expediteMarks()
-	if err != nil {
-		return err
-	}
-	used := slices.ContainsFunc(marks, func(other string) bool {
-		o, ok := parseOwner(other)
-		return other != mark && ok && o.alive()
-	})
-	if !used {
-		if err := f.files.Write(f.rcu(rcuExpedited), "0"); err != nil {
-			return err
-		}
 	}
 	return f.removeGroup(mark)
-}
-
-// expediteMarks returns the groups of all marks.
-func (f *FS) expediteMarks() ([]string, error) {
-	groups, err := f.files.List(f.path("events"))
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(groups, func(group string) bool {
-		_, ours := parseOwner(group)
-		return !ours || !f.exists("events", group, rcuExpedited)
-	}), nil
 }

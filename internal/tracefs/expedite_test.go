@@ -84,14 +84,12 @@ func TestExpedite(t *testing.T) {
 	}
 }
 
-// TestExpediteCounted checks that of several users, the last one resets the switch.
+// TestExpediteCounted checks that of several users in a process, the last one resets the switch.
 func TestExpediteCounted(t *testing.T) {
 	f, fake := newExpediting(t)
-	other := &FS{dir: f.dir, files: f.files, rcuDir: f.rcuDir}
-	other.Expedite = true
 	first := f.ExpediteGracePeriods()
-	nested, second := f.ExpediteGracePeriods(), other.ExpediteGracePeriods()
-	for i, end := range []func(){nested, first, second} {
+	second := f.ExpediteGracePeriods()
+	for i, end := range []func(){first, second} {
 		if now, _ := f.readTrimmed("rcu_expedited"); now != "1" {
 			t.Errorf("the switch is %q before end %d", now, i)
 		}
@@ -102,30 +100,16 @@ func TestExpediteCounted(t *testing.T) {
 	}
 }
 
-// TestExpediteSwept checks that Sweep resets the switch that a killed run has set, unless a living run has a mark.
+// TestExpediteSwept checks that Sweep resets the switch that a killed run has set.
 func TestExpediteSwept(t *testing.T) {
 	f, fake := newExpediting(t)
-	kill := func() {
-		fake.put("rcu_expedited", "1\n")
-		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+rcuExpedited+" /proc/self/exe:0x0\n"))
+	fake.put("rcu_expedited", "1\n")
+	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+rcuExpedited+" /proc/self/exe:0x0\n"))
+	if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
+		t.Errorf("swept %+v, %v", gone, err)
 	}
-	kill()
-	end := f.ExpediteGracePeriods()
-	sweep := func(want string) {
-		t.Helper()
-		if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
-			t.Errorf("swept %+v, %v", gone, err)
-		}
-		if now, _ := f.readTrimmed("rcu_expedited"); now != want {
-			t.Errorf("the switch is %q, want %q", now, want)
-		}
-	}
-	sweep("1")
-	end()
-	kill()
-	sweep("0")
-	if left := fake.left(); len(left) > 0 {
-		t.Errorf("left %q", left)
+	if now, _ := f.readTrimmed("rcu_expedited"); now != "0" || len(fake.left()) > 0 {
+		t.Errorf("the switch is %q, left %q", now, fake.left())
 	}
 }
 

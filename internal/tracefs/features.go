@@ -36,7 +36,7 @@ type Features struct {
 	ExactHits bool
 }
 
-// Features finds the kernel's abilities by its files, by the text of README, and, for fetching from memory, by a trial.
+// Features finds the kernel's abilities by its files, by the text of README, and, for fetching from memory before 3.14, by a trial.
 func (f *FS) Features() Features {
 	readme, _ := f.files.Read(f.path("README"))
 	// kernel/trace/trace.c since 5.4: "Create/append/remove/show"; before:
@@ -55,30 +55,23 @@ func (f *FS) Features() Features {
 		RecordTGID:   f.exists("options", "record-tgid"),
 		EventFork:    f.exists("options", "event-fork"),
 		EventPID:     f.exists("set_event_pid"),
-		Memory:       appends || f.fetchesMemory(since314),
+		Memory:       since314 || f.fetchesMemory(),
 		Instances:    since314,
 		ExactHits:    ThisMachine().Features().ExactHits, // no file shows this
 	}
 }
 
-// fetchesMemory reports whether events can fetch from memory. It defines a trial event, once, because RHEL 7's 3.10 can
-// do this although it has no other ability of 3.14. If this process may not define events, it returns likely.
-func (f *FS) fetchesMemory(likely bool) bool {
+// fetchesMemory reports whether the kernel accepts an event that fetches from memory, as RHEL 7's 3.10 does although it
+// has no other ability of 3.14. It tries once. It never enables the event, and removes it.
+func (f *FS) fetchesMemory() bool {
 	f.trial.Do(func() {
-		f.memory = f.acceptsFetch("+0(%sp):u64")
-		f.tried = f.memory || f.acceptsFetch("%sp:u64")
+		o, err := thisProcess()
+		if err == nil {
+			err = f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=+0(%%sp):u64\n", o))
+		}
+		f.memory = err == nil && f.removeGroup(o.String()) == nil
 	})
-	return f.memory || !f.tried && likely
-}
-
-// acceptsFetch reports whether the kernel accepts an event with a fetcharg. It never enables the event, and removes it.
-func (f *FS) acceptsFetch(fetch string) bool {
-	o, err := thisProcess()
-	if err != nil {
-		return false
-	}
-	err = f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", o, fetch))
-	return err == nil && f.removeGroup(o.String()) == nil
+	return f.memory
 }
 
 // Features returns the features that a kernel of m.Release has. It decides by the release alone, without asking the

@@ -7,12 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // files are all operations on the files of tracefs, so that tests can make any of them fail. Errors name the file.
@@ -30,8 +27,6 @@ type files interface {
 	List(path string) ([]string, error)
 	// Pipe opens a file for reads that return EAGAIN when the file is empty.
 	Pipe(path string) (int, error)
-	// PipeReaders returns the visible processes that have a trace_pipe open.
-	PipeReaders() []pipeReader
 }
 
 // osFiles implements files on the running kernel. lockDir is the directory to lock, "" if the kernel needs no lock.
@@ -147,26 +142,6 @@ func (osFiles) Pipe(path string) (int, error) {
 		return -1, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return fd, nil
-}
-
-// pipeReader is a process that has a trace_pipe open.
-type pipeReader struct {
-	PID        int
-	Name, Path string // the names of the process and of its trace_pipe
-}
-
-// PipeReaders searches /proc. Only root sees the files of other users' processes, and a container only its own
-// processes.
-func (osFiles) PipeReaders() (all []pipeReader) {
-	procfs.OpenFiles(func(pid int, path string) {
-		if !strings.HasPrefix(filepath.Base(path), "trace_pipe") {
-			return
-		}
-		if name, err := procfs.Name(pid); err == nil { // else the process has just ended
-			all = append(all, pipeReader{pid, name, path})
-		}
-	})
-	return all
 }
 
 // isNotExist reports whether an error says that a file does not exist.

@@ -39,10 +39,9 @@ type FS struct {
 	dir   string // the mount point
 	files files
 	pipes atomic.Int32 // the number of sessions of this process that have their pipes open
-	// The result of the trial of fetchesMemory: events can fetch from memory if memory is true. If tried is false, this
-	// process may not define events, and the trial has no result.
-	trial         sync.Once
-	tried, memory bool
+	// The result of the trial of fetchesMemory.
+	trial  sync.Once
+	memory bool
 	// rcuDir is the directory of the kernel's switches for grace periods. The other fields count the users of the switch in
 	// this process. mark is the group of this process's mark, "" if it has not set the switch.
 	rcuDir      string

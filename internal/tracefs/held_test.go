@@ -17,7 +17,7 @@ func TestHeldByOthers(t *testing.T) {
 		f, fake := newFake(t)
 		s := start(t, f, Options{})
 		name := s.Name
-		fake.readers = []pipeReader{{PID: 812, Name: "cat", Path: "/sys/kernel/tracing/trace_pipe"}}
+		fake.held = true
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
@@ -29,10 +29,10 @@ func TestHeldByOthers(t *testing.T) {
 				t.Errorf("%s: %q, %v", file, got, err)
 			}
 		}
-		if err := f.RemoveHeld(); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "; process 812 (cat) has /sys/kernel/tracing/trace_pipe open") {
+		if err := f.RemoveHeld(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("remove: %v", err)
 		}
-		fake.readers = nil
+		fake.held = false
 		var err error
 		if sweeps {
 			_, err = f.sweep(Leftover{Name: name, instance: true})
@@ -46,18 +46,13 @@ func TestHeldByOthers(t *testing.T) {
 }
 
 // TestSweepHeldByOthers checks that Sweep disables and deletes the events of a killed run even if the instance stays.
-// If another process reads the instance's own pipe, the instance is in use and nothing changes.
 func TestSweepHeldByOthers(t *testing.T) {
 	f, fake := newFake(t)
 	name := dead(1)
 	remains(t, f, name, true, true)
 	enabled := "instances/" + name + "/events/" + name + "/enable"
 	fake.put("instances/"+name+"/events/"+name+"/e/enable", "1\n")
-	fake.readers = []pipeReader{{PID: 813, Name: "ftgo", Path: "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
-	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", name) {
-		t.Errorf("swept %+v, %v: it is in use", gone, err)
-	}
-	fake.readers[0].Path = "/sys/kernel/tracing/trace_pipe"
+	fake.held = true
 	fake.put(enabled, "1\n")
 	for _, first := range []bool{true, false} {
 		if gone, err := f.Sweep(); err != nil || len(gone) > 0 != first {
@@ -86,11 +81,11 @@ func TestOwnPipesFirst(t *testing.T) {
 		fixture.NoError(t, err)
 		sessions = append(sessions, s)
 	}
-	fake.readers = []pipeReader{{PID: 1, Name: "itself", Path: "/sys/kernel/tracing/instances/" + sessions[1].Name + "/trace_pipe"}}
+	fake.held = true
 	if err := sessions[0].Close(); err != nil {
 		t.Errorf("close the first: %v", err)
 	}
-	fake.readers = nil
+	fake.held = false
 	if err := errors.Join(sessions[1].Close(), f.RemoveHeld()); err != nil || len(fake.left()) > 0 {
 		t.Errorf("close the second: %v, left %q", err, fake.left())
 	}

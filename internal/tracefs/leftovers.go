@@ -57,10 +57,8 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	return all, nil
 }
 
-// Sweep removes leftovers, and returns the removed ones. A leftover that is in use stays unchanged: its owner may live in
-// another pid namespace and have the instance's trace_pipe open. On some kernels, an open trace_pipe of any other instance
-// also prevents the removal of an instance. Then Sweep removes the probes and leaves the disabled instance for
-// [FS.RemoveHeld].
+// Sweep removes leftovers, and returns the removed ones. Of a leftover whose instance is busy, it removes the probes, and
+// leaves the disabled instance for [FS.RemoveHeld].
 func (f *FS) Sweep() (gone []Leftover, err error) {
 	all, err := f.Leftovers()
 	if err != nil {
@@ -79,8 +77,7 @@ func (f *FS) Sweep() (gone []Leftover, err error) {
 	return gone, errors.Join(errs...)
 }
 
-// sweep removes a leftover. If the open trace_pipe of another instance prevents the removal of the leftover's instance, sweep
-// disables the instance, removes the probes, and returns held = true.
+// sweep removes a leftover. held is true if the disabled instance stays, because it is busy.
 func (f *FS) sweep(l Leftover) (held bool, err error) {
 	if f.exists("events", l.Name, rcuExpedited) {
 		return false, f.unsetExpedited(l.Name)
@@ -89,11 +86,7 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 		defer f.ExpediteGracePeriods()()
 	}
 	if l.instance {
-		err := f.removeInstance(l.Name, othersTimeout)
-		if held = errors.Is(err, errHeld); held {
-			err = f.disableInstance(l.Name)
-		}
-		if err != nil {
+		if held, err = f.removeInstance(l.Name); err != nil {
 			return held, err
 		}
 	}

@@ -3,7 +3,6 @@ package tracefs
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,29 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An instance is busy while a process has one of its files open. A dead run's instance may be in use by a process that
-// can't be seen. This process's own instance is busy only for a moment, which is long if 100 processes compete for
-// CPUs.
-const (
-	ownTimeout    = 5 * time.Second
-	othersTimeout = time.Second
-	// readersDelay is the wait from which removeInstance searches for the process that keeps an instance busy.
-	readersDelay = 16 * time.Millisecond
-)
+// busyTimeout is how long an instance may stay busy, because a process has one of its files open. The instance of a session
+// is busy for a moment after the session has closed its files, which is long if 100 processes compete for CPUs.
+const busyTimeout = time.Second
 
-// removeInstance removes an instance, with all events that are enabled in it. While the instance is busy, it tries
-// again until patience has passed. If a trace_pipe elsewhere keeps the instance busy, it returns errHeld sooner.
-func (f *FS) removeInstance(name string, patience time.Duration) error {
-	until := time.Now().Add(patience)
+// rmdir removes an instance, with all events that are enabled in it. While the instance is busy, it tries again until
+// busyTimeout has passed. It gives up soon if another session of this process keeps the instance busy.
+func (f *FS) rmdir(instance string) error {
+	until := time.Now().Add(busyTimeout)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		err := f.files.Rmdir(f.path("instances", name))
+		err := f.files.Rmdir(f.path("instances", instance))
 		switch {
 		case err == nil || isGone(err):
 			return nil
-		case !isBusy(err) || time.Now().After(until):
+		case !isBusy(err) || time.Now().After(until) || wait > 16*time.Millisecond && f.pipes.Load() > 0:
 			return fmt.Errorf("remove instance: %w", err)
-		case wait > readersDelay && f.heldByOtherPipe(name):
-			return fmt.Errorf("remove instance: %w: %w", err, errHeld)
 		}
 		time.Sleep(wait)
 	}
@@ -132,37 +123,26 @@ func (f *FS) groupEvents(group string) (events []string, err error) {
 	return events, nil
 }
 
+// removeInstance removes an instance. If the instance stays busy, it disables all events of the instance, shrinks its
+// buffers, leaves the rest to RemoveHeld, and returns held = true.
+//
 // From Linux 4.4 to 5.4.0, one open trace_pipe, of any instance or of the top level, keeps every instance from being
 // removed: the kernel counts the pipe at the tracer, which all instances share (kernel/trace/trace.c: tracing_open_pipe
 // increments current_trace->ref, and instance_rmdir fails if it is not 0). Other versions count per instance. So
-// sessions close their own pipe before the rmdir, and an instance that stays busy is disabled, and removed later.
-
-// heldByOtherPipe reports whether a busy instance is busy because of a trace_pipe of another instance.
-func (f *FS) heldByOtherPipe(instance string) bool {
-	if f.pipes.Load() > 0 { // another session of this process
-		return true
+// sessions close their own pipe before the rmdir.
+func (f *FS) removeInstance(instance string) (held bool, err error) {
+	if err := f.rmdir(instance); !isBusy(err) {
+		return false, err
 	}
-	readers := f.files.PipeReaders()
-	return len(readers) > 0 && !slices.ContainsFunc(readers, func(r pipeReader) bool {
-		return strings.Contains(r.Path, "/instances/"+instance+"/")
-	})
-}
-
-// errHeld is the error for an instance that can't be removed while other processes have their pipes open.
-var errHeld = errors.New("a trace_pipe is open")
-
-// disableInstance disables all events of an instance that can't be removed yet, shrinks its buffers, and leaves the
-// rest to RemoveHeld.
-func (f *FS) disableInstance(instance string) error {
-	for _, set := range [][2]string{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
-		if err := f.files.Write(f.path("instances", instance, set[0]), set[1]); err != nil && !isGone(err) {
-			return err
+	for _, set := range []setting{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
+		if err := f.files.Write(f.path("instances", instance, set.file), set.value); err != nil && !isGone(err) {
+			return true, err
 		}
 	}
 	heldInstances.Lock()
 	defer heldInstances.Unlock()
 	heldInstances.instances[f.dir] = append(heldInstances.instances[f.dir], instance)
-	return nil
+	return true, nil
 }
 
 // heldInstances are the instances that this process could not remove yet, by the directory of their tracefs.
@@ -178,17 +158,11 @@ func (f *FS) RemoveHeld() error {
 	heldInstances.Lock()
 	defer heldInstances.Unlock()
 	left := slices.DeleteFunc(heldInstances.instances[f.dir], func(instance string) bool {
-		return f.removeInstance(instance, othersTimeout) == nil
+		return f.rmdir(instance) == nil
 	})
 	heldInstances.instances[f.dir] = left
-	readers := f.files.PipeReaders()
-	others := slices.DeleteFunc(slices.Clone(readers), func(r pipeReader) bool { return r.PID == os.Getpid() })
-	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {
+	if len(left) == 0 || f.pipes.Load() > 0 {
 		return nil
 	}
-	text := fmt.Sprintf("instances %s stay, with nothing on in them, until no process has a trace_pipe open", strings.Join(left, ", "))
-	for _, r := range others {
-		text += fmt.Sprintf("; process %d (%s) has %s open", r.PID, r.Name, r.Path)
-	}
-	return errors.New(text)
+	return fmt.Errorf("instances %s stay, with nothing on in them, until no process has a trace_pipe open", strings.Join(left, ", "))
 }

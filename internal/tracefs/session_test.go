@@ -1,7 +1,6 @@
 package tracefs
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,34 +97,6 @@ func TestProgress(t *testing.T) {
 		fixture.NoError(t, s.Close())
 		if got := strings.Join(told, " "); got != want {
 			t.Errorf("%d events: told of %q, want %q", n, got, want)
-		}
-	}
-}
-
-// TestClockStep checks that a clock that advances only at timer interrupts is recognized.
-func TestClockStep(t *testing.T) {
-	for _, c := range []struct {
-		clock string
-		step  time.Duration // the clock advances by it after every so many reads
-		every int
-		want  time.Duration
-	}{
-		{"global", 4 * time.Millisecond, 7, 4 * time.Millisecond},
-		{"local", 10 * time.Millisecond, 1, 10 * time.Millisecond},
-		{"global", time.Microsecond, 1, 0},
-		{"mono", 900 * time.Microsecond, 1, 0},
-		{"global", 0, 1, 0}, // it stands still
-		{Counter, 4 * time.Millisecond, 7, 0},
-	} {
-		reads := 0
-		clocks := Comparison{Stats: func() ([]byte, error) {
-			reads++
-			now := time.Duration(reads/c.every) * c.step
-			return fmt.Appendf(nil, "now ts: %5d.%06d\n", now/time.Second, now%time.Second/time.Microsecond), nil
-		}}
-		clocks.base.Clock = c.clock
-		if base, err := clocks.Timebase(); err != nil && c.clock != Counter || base.Step != c.want {
-			t.Errorf("%+v: found %v, %v", c, base.Step, err)
 		}
 	}
 }

@@ -29,23 +29,24 @@ type Event struct {
 	// Faults: the kernel follows nil pointers like other pointers, which causes page faults. All kernels that can fetch
 	// arrays do this (4.20). Older kernels stop at nil (DEFINE_FETCH_deref in kernel/trace/trace_probe.c).
 	Faults bool   `json:"-"`
-	Sites  []Site `json:"-"` // the probed instructions, at different addresses
+	Sites  []Site `json:"sites"` // the probed instructions, at different addresses
 }
 
-// Site is a probed instruction and the meaning of its hits.
+// Site is a probed instruction and the meaning of its hits. Recordings contain the fields that have JSON names.
 type Site struct {
-	Kind         Kind   // the meaning of a hit; except in mode Count, Kind.Counts is the same for all sites of an event
-	Addr, Offset uint64 // the virtual address in the file, and the file offset
+	Kind   Kind   `json:"kind"` // the meaning of a hit; except in mode Count, Kind.Counts is the same for all sites of an event
+	Addr   uint64 `json:"addr"` // the virtual address in the file
+	Offset uint64 `json:"-"`    // the file offset
 	// Func is the index of the function in Plan.Funcs. It is -1 for a runtime probe, which belongs to no function of
 	// the plan, and ProgramStart for the probe at the start of the program.
-	Func int
+	Func int `json:"func"`
 	// Cond is the condition of a jump, which [Plan].Processor evaluates. A call begins or ends if the flags meet Cond.
-	Cond arch.Cond
+	Cond arch.Cond `json:"cond"`
 	// Stepped: the kernel single-steps the instruction, which costs the program many times more than emulation.
-	Stepped bool
+	Stepped bool `json:"stepped,omitempty"`
 	// Shared: an earlier event has a site at the same address, so one trap causes the hits of both sites.
-	Shared bool
-	Fetch  []string // Fetch[i] replaces Fetch of the event's Args[i]; nil replaces none
+	Shared bool     `json:"shared,omitempty"`
+	Fetch  []string `json:"fetch,omitempty"` // Fetch[i] replaces Fetch of the event's Args[i]; nil replaces none
 }
 
 // appendFetch appends the fetchargs of args to Fetch.
@@ -135,10 +136,10 @@ type Fields struct {
 	Lo          int // beginning of g's stack, for kinds where SP may be on another stack
 	Flags       int // the flags that conditional jumps test
 	Old, New    int // statuses of a goroutine before and after a change, in the lower 32 bits
-	WaitReason  int `json:"-"` // why the goroutine waits: the runtime's number of the reason, in the lower 8 bits
-	Creator     int `json:"-"` // address of the g that has created the goroutine, or 0
-	CreatorGoid int `json:"-"` // the creator's goroutine id
-	Start       int `json:"-"` // address of the function that the goroutine begins with
+	WaitReason  int // why the goroutine waits: the runtime's number of the reason, in the lower 8 bits
+	Creator     int // address of the g that has created the goroutine, or 0
+	CreatorGoid int // the creator's goroutine id
+	Start       int // address of the function that the goroutine begins with
 	Stack       int // the first of Plan.StackWords words for [Callers]
 	Values      int // the first word of the function's values; their other words follow
 }

@@ -29,31 +29,34 @@ const (
 
 // Probe is a function of a plan, or a single instruction. Recordings contain the fields that have JSON names.
 type Probe struct {
-	*offsets.Func `json:"-"`
+	*offsets.Func
 
-	Sites   *offsets.Sites `json:"-"`                 // where calls begin and end
+	Role    Role           `json:"role,omitzero"`
+	Sites   *offsets.Sites `json:"-"`                 // where calls begin and end; nil for a recording
 	Returns bool           `json:"returns,omitempty"` // the ends of calls are observed
-	// Point: the probe is for the single instruction Sites.Entry instead of a function. With Sites.Restarts, a call of the
+	// Restarts: a call may execute the instruction at which it begins several times, see [offsets.Sites].
+	Restarts bool `json:"restarts,omitempty"`
+	// Point: the probe is for the single instruction Sites.Entry instead of a function. With Restarts, a call of the
 	// function around the instruction may execute the instruction twice.
 	Point bool `json:"point,omitempty"`
 	// Stepped: the kernel single-steps the instruction at which beginnings are observed, see [Site].Stepped.
 	Stepped  bool   `json:"stepped,omitempty"`
 	Deferred bool   `json:"-"` // New makes no events for the probe, only [Plan.EventsFor] does
 	Values   Values `json:"-"` // the values to fetch
-	Role     Role   `json:"-"` // set by package engine
 	Err      error  `json:"-"` // the reason why the probe is in [Plan.Skipped]
 }
 
 // Role says why a function was selected.
 type Role struct {
-	// Named: a FUNC without wildcards selects the function. Such a function is shown even if it is never called.
-	Named bool
+	// Named: a FUNC without wildcards selects the function or instruction. It is shown even if it is never called.
+	Named bool `json:"named,omitempty"`
 	// Wrapper: the compiler generated the function to call another function, and each pattern that selects it also
 	// selects functions that are not wrappers.
-	Wrapper bool
+	Wrapper bool `json:"wrapper,omitempty"`
 	// Inside: --inside selects the function, and only calls that are made from such a function are shown. Hidden: calls of
 	// the function itself are not shown.
-	Inside, Hidden bool
+	Inside bool `json:"inside,omitempty"`
+	Hidden bool `json:"hidden,omitempty"`
 }
 
 // Values are the values to fetch at calls of a function.
@@ -73,9 +76,9 @@ type Plan struct {
 	Binary    *offsets.Binary `json:"-"`
 	Processor arch.Processor  `json:"-"` // of Binary
 	Mode      Mode            `json:"mode"`
-	Funcs     []Probe         `json:"-"`
+	Funcs     []Probe         `json:"funcs"`
 	Skipped   []Probe         `json:"-"` // requested functions without probes
-	Events    []Event         `json:"-"`
+	Events    []Event         `json:"events"`
 	// BySP: only the stack pointer identifies a call, because neither a value that can be fetched nor the thread
 	// identifies the goroutine. BySP is set for gccgo. The stacks of gccgo never move.
 	BySP bool `json:"by_sp,omitempty"`
@@ -169,7 +172,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			p.Skipped = append(p.Skipped, f)
 			continue
 		}
-		if !f.Point {
+		if f.Restarts = f.Sites.Restarts; !f.Point {
 			f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
 			f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
 			sites += p.siteCount(&f)

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 	"sync"
 )
 
@@ -65,13 +66,17 @@ const (
 
 	atName, atStmtList, atLow, atHigh, atRanges = 0x03, 0x10, 0x11, 0x12, 0x55
 	atOrigin, atType, atCallFile, atCallLine    = 0x31, 0x49, 0x58, 0x59
+	atLanguage, languageGo                      = 0x13, 0x16
 
 	formAddr, formU8, formString, formRef, formStrp = 0x01, 0x0b, 0x08, 0x13, 0x0e
 	formOffset, formPresent                         = 0x17, 0x19
 )
 
-// abbrev describes entries of a code.
+// abbrev describes entries of a code. A unit has a language first.
 func abbrev(b []byte, code, tag byte, children bool, attrs ...byte) []byte {
+	if tag == tagUnit {
+		attrs = append([]byte{atLanguage, formU8}, attrs...)
+	}
 	b = append(b, code, tag, 0)
 	if children {
 		b[len(b)-1] = 1
@@ -79,9 +84,10 @@ func abbrev(b []byte, code, tag byte, children bool, attrs ...byte) []byte {
 	return append(append(b, attrs...), 0, 0)
 }
 
-// unit puts a header before entries.
+// unit puts a header before entries, and Go as the language into the first one.
 func unit(info []byte, abbrevs uint32, entries []byte) []byte {
 	le := binary.LittleEndian
+	entries = slices.Insert(entries, 1, languageGo)
 	info = le.AppendUint32(info, uint32(7+len(entries)))
 	info = le.AppendUint16(info, 4)
 	info = le.AppendUint32(info, abbrevs)
@@ -140,7 +146,7 @@ func sharedUnits(r maker) File {
 		e = le.AppendUint32(e, 0)
 		at := uint32(0)
 		if r.IntN(2) == 0 { // another table, if it were one
-			at = uint32(11 + 5*r.IntN((len(abbrevs)-11)/5))
+			at = uint32(13 + 5*r.IntN((len(abbrevs)-13)/5))
 		}
 		info = unit(info, at, e)
 	}
@@ -202,7 +208,7 @@ func inlinedCalls(r maker) File {
 		return le.AppendUint32(b, refs[r.IntN(len(refs))])
 	}
 	for range some(r, 2000) {
-		refs = append(refs, uint32(11+len(entries)))
+		refs = append(refs, uint32(12+len(entries)))
 		switch r.IntN(3) {
 		case 0:
 			entries = append(entries, 5, 's', 0)

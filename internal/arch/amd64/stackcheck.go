@@ -5,91 +5,17 @@ import (
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
-
-	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// maxPrologue is the maximum number of instructions up to the deciding jump. The longest known form (Go 1.5 to 1.16,
-// large frame, position-independent) has 9.
-const maxPrologue = 12
-
-// StackCheck accepts a check if
-//
-//   - only moves, lea, sub and cmp precede the jump. They write only the registers that the prologue may change (AX,
-//     CX, SI up to 1.16, R12, R14 since), and one of them reads stackguard0 or stackguard1: 16(g) or 24(g), with g in
-//     CX or R14;
-//   - the jump is a jbe to a sequence that calls once, has no other branch and then jumps to offset 0; or the jump is
-//     a ja right before such a sequence;
-//   - earlier conditional jumps (for frames of about 4 kB and up) are jb or je and lead to such a sequence as well;
-//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no other direct branch in it leads to an
-//     instruction after the first, up to and including Post. (In Go 1.4 and 1.5 a function without a frame may begin
-//     with a loop and jump back to Post, which then runs more than once.)
-//
-// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.27, and in liblink/obj6.c of Go 1.4, where the jump
-// (ja) skips the call of morestack. In all later versions the jump (jbe) leads to that call.
-func (processor) StackCheck(code []byte) (arch.Check, bool) {
-	c, ok := findCheck(code)
-	if !ok {
-		return arch.Check{}, false
-	}
-	// The linkers up to Go 1.5 include the zero bytes after the function in the size of its symbol.
-	for p := 0; len(bytes.TrimLeft(code[p:], "\x00")) > 0; {
-		in, err := decode(code[p:])
-		if err != nil {
-			return arch.Check{}, false
-		}
-		target := p + int(in.To)
-		if p > c.Jump && (in.Kind == arch.Jump || in.Kind == arch.CondJump) && 0 < target && target <= c.Post {
-			return arch.Check{}, false
-		}
-		p += in.Len
-	}
-	return c, true
-}
-
-// findCheck decodes the prologue up to the deciding jump.
-func findCheck(code []byte) (arch.Check, bool) {
-	guard := false
-	for p, n := 0, 0; n < maxPrologue; n++ {
-		in, err := decode(code[p:])
-		if err != nil {
-			return arch.Check{}, false
-		}
-		next := p + in.Len
-		switch in.Kind {
-		case arch.Other:
-			ok, reads := checkPart(code[p:next])
-			if !ok {
-				return arch.Check{}, false
-			}
-			guard = guard || reads
-		case arch.CondJump:
-			target := p + int(in.To)
-			fails := arch.CallsMorestack(Processor, code, target)
-			switch {
-			case !guard && in.Cond != condB: // jb: the large frame of 1.17, before the guard is read
-				return arch.Check{}, false
-			case guard && in.Cond == condBE:
-				return arch.Check{Jump: p, Post: next}, target > next && fails
-			case guard && in.Cond == condA:
-				fails = arch.CallsMorestack(Processor, code, next)
-				return arch.Check{Jump: p, Post: target}, target > next && target < len(code) && fails
-			case in.Cond != condB && in.Cond != condE, !fails:
-				return arch.Check{}, false
-			}
-		default:
-			return arch.Check{}, false
-		}
-		p = next
-	}
-	return arch.Check{}, false
-}
-
-// spoiled are the registers that the prologue may change.
+// spoiled are the registers that the prologue may change: AX, CX, SI up to 1.16, R12, R14 since.
 var spoiled = []x86asm.Arg{x86asm.RAX, x86asm.RCX, x86asm.RSI, x86asm.R12, x86asm.R14}
 
-// checkPart reports whether an instruction may precede the deciding jump, and whether it reads a stack guard.
-func checkPart(code []byte) (ok, reads bool) {
+// ChecksStack accepts moves, lea, sub and cmp. A stack guard is 16(g) or 24(g), with g in CX or R14.
+//
+// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.27, and in liblink/obj6.c of Go 1.4, where the jump
+// (ja) skips the call of morestack. In all later versions the jump (jbe) leads to that call. The jump before the guard is
+// read (jb) is that of large frames since 1.17.
+func (processor) ChecksStack(code []byte) (ok, guard bool) {
 	const guard0, guard1 = 16, 24 // offsets in runtime.g
 	in, err := x86asm.Decode(code, 64)
 	if err != nil || in.Len != len(code) {
@@ -97,12 +23,12 @@ func checkPart(code []byte) (ok, reads bool) {
 	}
 	_, toRegister := in.Args[0].(x86asm.Reg)
 	from, ofMemory := in.Args[1].(x86asm.Mem)
-	reads = ofMemory && (from.Base == x86asm.RCX || from.Base == x86asm.R14) && from.Index == 0 && (from.Disp == guard0 || from.Disp == guard1)
+	guard = ofMemory && (from.Base == x86asm.RCX || from.Base == x86asm.R14) && from.Index == 0 && (from.Disp == guard0 || from.Disp == guard1)
 	switch in.Op {
 	case x86asm.CMP:
-		return toRegister, reads
+		return toRegister, guard
 	case x86asm.MOV:
-		return slices.Contains(spoiled, in.Args[0]), reads
+		return slices.Contains(spoiled, in.Args[0]), guard
 	case x86asm.LEA, x86asm.SUB:
 		return slices.Contains(spoiled, in.Args[0]), false
 	}

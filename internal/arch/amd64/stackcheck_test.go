@@ -63,7 +63,7 @@ var checked = []struct {
 func TestStackCheck(t *testing.T) {
 	for _, tt := range checked {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := Processor.StackCheck(unhex(t, tt.code))
+			got, ok := arch.StackCheck(Processor, unhex(t, tt.code))
 			if !ok || got != tt.want {
 				t.Errorf("StackCheck = %+v, %v, want %+v", got, ok, tt.want)
 			}
@@ -94,7 +94,7 @@ func TestStackCheckRefuses(t *testing.T) {
 		{"gccgo, -fsplit-stack", "64483b242570000000 7207 4883ec08 e800000000 c3 e800000000 c3 ebef"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, ok := Processor.StackCheck(unhex(t, tt.code)); ok {
+			if got, ok := arch.StackCheck(Processor, unhex(t, tt.code)); ok {
 				t.Errorf("StackCheck = %+v", got)
 			}
 		})

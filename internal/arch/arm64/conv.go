@@ -13,7 +13,8 @@ import (
 var machine = arch.Machine{
 	Name: "arm64", GOARCH: "arm64", ELF: elf.EM_AARCH64, Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
 	// HI is the opposite of the condition of the B.LS that is taken if the check fails.
-	Passed: condHI,
+	Passed: condHI, Below: condLO, Equal: condEQ,
+	CheckRepeats: true,
 	// DWARF for the Arm 64-bit Architecture, 4.1. CFA is 0 because a call pushes nothing.
 	DwarfSP: 31, DwarfFP: 29,
 	// Programs can ask for 52 bits on kernels that support them (Documentation/arch/arm64/memory.rst). Go does not.

@@ -80,26 +80,6 @@ func (d *Info) withConstants(t *gotype.Type, at dwarf.Offset) *gotype.Type {
 	return t
 }
 
-// enumeration adds the names of values to an enumeration type of C.
-func (d *Info) enumeration(t *gotype.Type, e *dwarf.Entry) *gotype.Type {
-	t.SetConstants(func() map[uint64]string {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		names := make(map[uint64]string)
-		for c, err := range d.below(e) {
-			if err != nil {
-				break // use the names read so far
-			}
-			name := val[string](c, dwarf.AttrName)
-			if value, ok := c.Val(dwarf.AttrConstValue).(int64); ok && names[uint64(value)] == "" && d.use(len(name)) == nil {
-				names[uint64(value)] = name
-			}
-		}
-		return names
-	})
-	return t
-}
-
 // mapGroup returns a func that finds the type of a map's groups (before Go 1.24: buckets), each of which holds eight keys
 // and elements. The linker describes a map's header in debug information (cmd/link/internal/ld/dwarf.go,
 // synthesizemaptypes): the struct hash<K,V> with buckets, since Go 1.24 the struct map<K,V> with tables of groups.

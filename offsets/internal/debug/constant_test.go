@@ -16,10 +16,10 @@ import (
 func TestConstantsHostile(t *testing.T) {
 	const n, long = 4000, 1 << 16
 	le := binary.LittleEndian
-	// A unit p, constants of the type behind them by .debug_str, values of two bytes, and that type.
-	abbrevs := []byte{1, 0x11, 1, 0x03, 0x08, 0, 0, 2, 0x27, 0, 0x03, 0x0e, 0x1c, 0x05, 0x49, 0x13, 0, 0, 3, 0x24, 0, 0x03, 0x0e, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0, 0}
-	const typeAt = 11 + 3 + n*11
-	entries := []byte{1, 'p', 0}
+	// A unit p of Go, constants of the type behind them by .debug_str, values of two bytes, and that type.
+	abbrevs := []byte{1, 0x11, 1, 0x03, 0x08, 0x13, 0x0b, 0, 0, 2, 0x27, 0, 0x03, 0x0e, 0x1c, 0x05, 0x49, 0x13, 0, 0, 3, 0x24, 0, 0x03, 0x0e, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0, 0}
+	const typeAt = 11 + 4 + n*11
+	entries := []byte{1, 'p', 0, 0x16}
 	for i := range n {
 		entries = le.AppendUint32(append(entries, 2), 0)
 		entries = le.AppendUint16(entries, uint16(i))

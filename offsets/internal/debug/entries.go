@@ -20,11 +20,6 @@ type entryReader struct {
 	fuel int
 }
 
-// newEntryReader returns a reader whose fuel is enough to read a sound file twice.
-func newEntryReader(data *dwarf.Data, info []byte) entryReader {
-	return entryReader{data, 2*len(info) + 1<<16}
-}
-
 // from returns a reader at an offset.
 func (r *entryReader) from(offset dwarf.Offset) *dwarf.Reader {
 	place := r.data.Reader()
@@ -251,7 +246,7 @@ func (d *Info) readSections() (err error) {
 	if err := checkAbbrevs(all["info"], all["abbrev"]); err != nil {
 		return err
 	}
-	d.info, d.lines, d.addrs = all["info"], all["line"], all["addr"]
+	d.info, d.lines = all["info"], all["line"]
 	d.data, err = dwarf.New(all["abbrev"], nil, nil, all["info"], all["line"], nil, all["ranges"], all["str"])
 	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
 		if err == nil && len(all[name]) > 0 {
@@ -264,11 +259,10 @@ func (d *Info) readSections() (err error) {
 	return nil
 }
 
-// Attributes that Go adds (cmd/internal/dwarf/dwarf.go), and DW_AT_GNU_vector.
+// Attributes that Go adds (cmd/internal/dwarf/dwarf.go).
 const (
 	attrGoKind          = dwarf.Attr(0x2900) // the kind, as a number of package reflect
 	attrGoElem          = dwarf.Attr(0x2902) // the type of elements of a slice, map or channel
-	attrVector          = dwarf.Attr(0x2107) // DW_AT_GNU_vector
 	attrGoEmbedded      = dwarf.Attr(0x2903) // the field is embedded
 	attrGoDictIndex     = dwarf.Attr(0x2906) // the index of a type parameter in the dictionary
 	attrGoClosureOffset = dwarf.Attr(0x2907) // the offset of a variable in a closure

@@ -18,18 +18,12 @@ import (
 type Function struct {
 	unit            *unit
 	Params, Results []Formal
-	Captured        []Formal     // the variables that a closure refers to
-	Locals          bool         // it has local variables
-	Returns         *gotype.Type // the result type of a C function; nil for void, and in Go
+	Captured        []Formal // the variables that a closure refers to
+	Locals          bool     // it has local variables
 }
 
 // Producer returns the name of the compiler and its flags.
-func (fn *Function) Producer() string { return fn.unit.producer() }
-
-// IsC reports whether the source is C of 1989, unspecified, of 1999, 2011 or 2017 (DW_LANG_…: DWARF 5, 7.12).
-func (fn *Function) IsC() bool {
-	return slices.Contains([]int64{0x01, 0x02, 0x0c, 0x1d, 0x2c}, val[int64](fn.unit.entry, dwarf.AttrLanguage))
-}
+func (fn *Function) Producer() string { return val[string](fn.unit.entry, dwarf.AttrProducer) }
 
 // Formal is a parameter, a result, or a variable that a closure refers to.
 type Formal struct {
@@ -71,9 +65,6 @@ func (d *Info) readFunction(fn *Function, addr uint64) error {
 	if err != nil {
 		return err
 	}
-	if result, ok := d.attr(e, dwarf.AttrType).(dwarf.Offset); ok {
-		fn.Returns = d.typeAt(result, 0)
-	}
 	for c, err := range d.below(e) {
 		if err != nil {
 			return err
@@ -94,7 +85,7 @@ func (d *Info) listFuncs(u *unit) error {
 				u.funcs[low] = e.Offset
 			}
 		}
-		return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
+		return e.Tag == dwarf.TagCompileUnit, nil
 	})
 }
 
@@ -105,7 +96,7 @@ func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 		if v := e.Val(a); v != nil {
 			return v
 		}
-		origin := original(e)
+		origin := ref(e, dwarf.AttrAbstractOrigin)
 		if origin == 0 {
 			return nil
 		}
@@ -115,11 +106,6 @@ func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 		}
 	}
 	return nil
-}
-
-// original returns the offset of the entry that an entry is a copy of, 0 for none.
-func original(e *dwarf.Entry) dwarf.Offset {
-	return cmp.Or(ref(e, dwarf.AttrAbstractOrigin), ref(e, dwarf.AttrSpecification))
 }
 
 // addChild adds a parameter, a result or a captured variable to a function. For any other variable it sets fn.Locals.

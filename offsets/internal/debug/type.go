@@ -1,10 +1,8 @@
 package debug
 
 import (
-	"cmp"
 	"debug/dwarf"
 	"encoding/binary"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,22 +57,15 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 		}
 		return d.pointerType(name, e)
 	case dwarf.TagSubroutineType:
-		// Only Go has values of this type; C has values of pointers to it.
-		return words(cmp.Or(name, "func()"), reflect.Func, 1)
-	case dwarf.TagEnumerationType:
-		return d.enumeration(&gotype.Type{Name: cmp.Or(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}, e)
-	case dwarf.TagStructType, dwarf.TagClassType:
+		return words(name, reflect.Func, 1)
+	case dwarf.TagStructType:
 		return d.structType(name, size, e, depth)
 	case dwarf.TagArrayType:
 		return d.arrayType(name, size, e, depth)
 	case dwarf.TagTypedef:
 		return d.typedef(name, e, depth)
-	case dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType:
-		if to := ref(e, dwarf.AttrType); to != 0 {
-			return d.typeAt(to, depth+1)
-		}
 	}
-	return Unknown(cmp.Or(name, "?"), size)
+	return Unknown(name, size)
 }
 
 // anyPointer is the type of every pointer in the shape of a generic function. Only the dictionary has the type that such a
@@ -111,9 +102,8 @@ func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
 	if isComplex {
 		t.Align = numberAlign(size / 2)
 	}
-	if t.Kind != reflect.Invalid && !slices.Contains([]int64{1, 2, 4, 8}, size) && (size != 16 || !isComplex) {
-		// For example __int128 and long double of C.
-		return &gotype.Type{Name: name, Size: size, Align: 16}
+	if !slices.Contains([]int64{1, 2, 4, 8}, size) && (size != 16 || !isComplex) {
+		return Unknown(name, size)
 	}
 	return t
 }
@@ -145,74 +135,24 @@ func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 	if to == 0 || name == "unsafe.Pointer" {
 		return words("unsafe.Pointer", reflect.UnsafePointer, 1)
 	}
-	if name == "" {
-		name = "*" + d.nameOf(to)
-	}
 	return d.leading(words(name, reflect.Pointer, 1), to)
 }
 
-// nameOf returns the name of a type without reading the whole type, because types refer to each other in circles.
-func (d *Info) nameOf(at dwarf.Offset) string {
-	prefix := ""
-	for range maxTypeDepth {
-		e, err := d.at(at)
+func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
+	count := int64(-1)
+	for sub, err := range d.below(e) {
 		if err != nil {
 			break
 		}
-		if name, ok := e.Val(dwarf.AttrName).(string); ok {
-			return prefix + typeName(name)
-		}
-		to := ref(e, dwarf.AttrType)
-		switch e.Tag {
-		case dwarf.TagPointerType:
-			if to == 0 {
-				return prefix + "unsafe.Pointer"
-			}
-			prefix += "*"
-		case dwarf.TagSubroutineType:
-			return prefix + "func()"
-		case dwarf.TagStructType:
-			return prefix + "struct"
-		case dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType:
-			if to == 0 {
-				return prefix + "void"
-			}
-		default:
-			return prefix + "?"
-		}
-		at = to
-	}
-	return prefix + "?"
-}
-
-func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
-	unknown := Unknown(cmp.Or(name, "[]?"), size)
-	if val[bool](e, attrVector) {
-		return unknown // calling conventions have special rules for vectors
-	}
-	to := ref(e, dwarf.AttrType)
-	count := int64(-1)
-	for sub, err := range d.below(e) {
-		if err != nil || sub.Tag != dwarf.TagSubrangeType || count >= 0 {
-			return unknown // an array of arrays in C
-		}
 		if n, ok := sub.Val(dwarf.AttrCount).(int64); ok {
 			count = n
-		} else if last, ok := sub.Val(dwarf.AttrUpperBound).(int64); ok {
-			count = last + 1
 		}
 	}
-	if to == 0 {
-		return unknown
-	}
-	elem := d.typeAt(to, depth+1)
+	elem := d.typeAt(ref(e, dwarf.AttrType), depth+1)
 	if count < 0 || elem.Size < 0 || count > 1<<16 && elem.Size == 0 || elem.Size > 0 && count > MaxValueSize/elem.Size {
-		return unknown
+		return Unknown(name, size)
 	}
 	t := &gotype.Type{Name: name, Kind: reflect.Array, Size: count * elem.Size, Align: elem.Align, Len: count}
-	if name == "" {
-		t.Name = fmt.Sprintf("[%d]%s", count, elem.Name)
-	}
 	t.SetElem(func() *gotype.Type { return elem })
 	return t
 }
@@ -229,27 +169,16 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 		t.Methods = name == "runtime.iface"
 		return t
 	}
-	t := &gotype.Type{Name: cmp.Or(name, "struct"), Kind: reflect.Struct, Size: size, Align: 1}
-	if size < 0 { // declared but not defined
-		return Unknown(t.Name, -1)
-	}
+	t := &gotype.Type{Name: name, Kind: reflect.Struct, Size: size, Align: 1}
 	end := int64(0)
 	for m, err := range d.below(e) {
-		if err != nil || m.Tag == dwarf.TagInheritance {
-			return Unknown(t.Name, size)
+		if err != nil {
+			return Unknown(name, size)
 		}
-		if m.Tag != dwarf.TagMember {
-			continue
-		}
-		to := ref(m, dwarf.AttrType)
-		offset, ok := memberOffset(m.Val(dwarf.AttrDataMemberLoc))
-		if to == 0 || !ok || m.Val(dwarf.AttrBitSize) != nil {
-			return Unknown(t.Name, size)
-		}
-		f := gotype.Field{Name: val[string](m, dwarf.AttrName), Embedded: val[bool](m, attrGoEmbedded), Offset: offset, Type: d.typeAt(to, depth+1)}
-		// Only unions and bit fields have members that overlap.
-		if f.Type.Size < 0 || f.Offset < end || f.Offset > size || f.Type.Size > size-f.Offset {
-			return &gotype.Type{Name: t.Name, Size: size, Align: 8}
+		f := gotype.Field{Name: val[string](m, dwarf.AttrName), Embedded: val[bool](m, attrGoEmbedded), Type: d.typeAt(ref(m, dwarf.AttrType), depth+1)}
+		var ok bool
+		if f.Offset, ok = memberOffset(m.Val(dwarf.AttrDataMemberLoc)); !ok || f.Type.Size < 0 || f.Offset < end || f.Offset > size || f.Type.Size > size-f.Offset {
+			return Unknown(name, size)
 		}
 		end = f.Offset + f.Type.Size
 		t.Align = max(t.Align, f.Type.Align)
@@ -289,11 +218,7 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 		}
 		return t
 	}
-	to := ref(e, dwarf.AttrType)
-	if to == 0 {
-		return Unknown(name, -1)
-	}
-	t := d.typeAt(to, depth+1)
+	t := d.typeAt(ref(e, dwarf.AttrType), depth+1)
 	// The typedefs of a generic function's type parameters are named .param0, .param1 and so on.
 	if index, ok := e.Val(attrGoDictIndex).(int64); ok && strings.HasPrefix(name, ".param") && 0 <= index && index < 1<<16 {
 		shape := *t

@@ -1,5 +1,5 @@
-// Package debug reads debug information: functions, types, variables, source lines and inlined calls from DWARF, and the
-// layout of stack frames from .eh_frame.
+// Package debug reads Go's debug information: functions, types, variables and source lines from DWARF. It also reads the
+// layout of stack frames from .eh_frame, which C has.
 package debug
 
 import (
@@ -14,24 +14,21 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// ErrNone means that the file has no DWARF, because it was built with -ldflags=-w or stripped.
+// ErrNone means that the file has no DWARF of Go, because it was built with -ldflags=-w or stripped, or is not from Go.
 var ErrNone = errors.New("no debug information")
 
-// Info is the debug information of a file. It reads entries when they are needed. Only names and inlined calls need a pass
-// over all entries.
+// Info is the debug information of the Go code of a file. It reads entries when they are needed. Only names need a pass over
+// all entries.
 type Info struct {
-	image              *image.Image
-	info, lines, addrs []byte      // sections
-	units              []*unit     // by offset
-	ranges             []unitRange // by address
-	// lineFuel is the number of bytes of line tables that may still be read, because units of a hostile file may share a table.
-	lineFuel atomic.Int64
+	image       *image.Image
+	info, lines []byte      // sections
+	units       []*unit     // by offset
+	ranges      []unitRange // by address
 
 	mu sync.Mutex // protects all fields below
 	entryReader
@@ -45,18 +42,12 @@ type Info struct {
 
 // unit is a compilation unit.
 type unit struct {
-	entry    *dwarf.Entry
-	end      dwarf.Offset            // the end of the unit's entries
-	addrBase int64                   // the offset of the unit's part of .debug_addr
-	funcs    map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
+	entry *dwarf.Entry
+	end   dwarf.Offset            // the end of the unit's entries
+	funcs map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
 	// constants are the constants of the unit's package; nil before they are needed.
 	constants []constant
-	// files returns the names of the unit's source files by number, "" for an unused number. rows returns the unit's lines.
-	files func() []string
-	rows  func() ([]lineRow, error)
 }
-
-func (u *unit) producer() string { return val[string](u.entry, dwarf.AttrProducer) }
 
 // unitRange is a range of addresses that a compilation unit describes.
 type unitRange struct {
@@ -70,8 +61,7 @@ func Open(m *image.Image) (*Info, error) {
 	if err := d.readSections(); err != nil {
 		return nil, err
 	}
-	d.entryReader = newEntryReader(d.data, d.info)
-	d.lineFuel.Store(4*int64(len(d.lines)) + 1<<16) // every table can be read more than once
+	d.entryReader = entryReader{d.data, 2*len(d.info) + 1<<16} // enough to read a sound file twice
 	d.debugLoc = sync.OnceValue(func() []byte {
 		loc, _ := d.section("loc") // without it use the other locations
 		return loc
@@ -85,22 +75,24 @@ func Open(m *image.Image) (*Info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
+	if len(d.units) == 0 {
+		return nil, ErrNone
+	}
 	slices.SortFunc(d.ranges, func(x, y unitRange) int { return cmp.Compare(x.low, y.low) })
 	return d, nil
 }
 
-// addUnit adds a unit. It skips a unit that can't be read, because the other units may be sound.
+// addUnit adds a unit of Go. It skips a unit that can't be read, because the other units may be sound.
 func (d *Info) addUnit(first, end dwarf.Offset) error {
 	e, err := d.at(first)
 	if errors.Is(err, errTooLong) {
 		return err
 	}
-	if err != nil || e.Tag != dwarf.TagCompileUnit {
+	const languageGo = 0x16 // DW_LANG_Go
+	if err != nil || e.Tag != dwarf.TagCompileUnit || val[int64](e, dwarf.AttrLanguage) != languageGo {
 		return nil
 	}
-	u := &unit{entry: e, end: end, addrBase: val[int64](e, dwarf.AttrAddrBase)}
-	u.files = sync.OnceValue(func() []string { return d.readFiles(u) })
-	u.rows = sync.OnceValues(func() ([]lineRow, error) { return d.readRows(u) })
+	u := &unit{entry: e, end: end}
 	d.units = append(d.units, u)
 	ranges, err := d.data.Ranges(e)
 	if err != nil {
@@ -124,11 +116,6 @@ func (d *Info) unitAt(addr uint64) *unit {
 		return nil
 	}
 	return d.ranges[i].unit
-}
-
-// HasGo reports whether some unit was compiled by gc.
-func (d *Info) HasGo() bool {
-	return slices.ContainsFunc(d.units, func(u *unit) bool { return strings.HasPrefix(u.producer(), "Go cmd/compile") })
 }
 
 // staticEntry is a variable at a fixed address.
@@ -170,8 +157,8 @@ func (d *Info) readNames() error {
 	d.named, d.vars = make(map[string]dwarf.Offset), make(map[string]staticEntry)
 	for _, u := range d.units {
 		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
-			d.addName(u, e)
-			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
+			d.addName(e)
+			return e.Tag == dwarf.TagCompileUnit, nil
 		})
 		if err != nil {
 			d.named = nil
@@ -181,7 +168,7 @@ func (d *Info) readNames() error {
 	return nil
 }
 
-// Variable finds a package variable of Go or a global variable of C.
+// Variable finds a package variable.
 func (d *Info) Variable(name string) (t *gotype.Type, addr uint64, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -207,17 +194,18 @@ func (d *Info) Variables() []string {
 }
 
 // addName adds the entry of a type or a variable to d.named or d.vars.
-func (d *Info) addName(u *unit, e *dwarf.Entry) {
+func (d *Info) addName(e *dwarf.Entry) {
 	switch e.Tag {
 	case dwarf.TagVariable:
 		name, _ := d.attr(e, dwarf.AttrName).(string)
 		typ, _ := d.attr(e, dwarf.AttrType).(dwarf.Offset)
-		addr, ok := d.staticAddr(u, val[[]byte](e, dwarf.AttrLocation))
-		if _, twice := d.vars[name]; ok && !twice {
-			d.vars[strings.Clone(name)] = staticEntry{addr, typ}
+		const opAddr = 0x03 // DW_OP_addr, which the address follows
+		location := val[[]byte](e, dwarf.AttrLocation)
+		if _, twice := d.vars[name]; len(location) == 9 && location[0] == opAddr && !twice {
+			d.vars[strings.Clone(name)] = staticEntry{binary.LittleEndian.Uint64(location[1:]), typ}
 		}
 	case dwarf.TagBaseType, dwarf.TagPointerType, dwarf.TagStructType, dwarf.TagTypedef, dwarf.TagArrayType,
-		dwarf.TagSubroutineType, dwarf.TagEnumerationType, dwarf.TagClassType:
+		dwarf.TagSubroutineType:
 		name := val[string](e, dwarf.AttrName)
 		if name == "" || val[bool](e, dwarf.AttrDeclaration) {
 			return
@@ -228,22 +216,4 @@ func (d *Info) addName(u *unit, e *dwarf.Entry) {
 			d.named[name] = e.Offset
 		}
 	}
-}
-
-// staticAddr evaluates the location of a variable: DW_OP_addr and the address, or in DWARF 5 DW_OP_addrx and the index of
-// the address (2.5.1.1).
-func (d *Info) staticAddr(u *unit, location []byte) (uint64, bool) {
-	const opAddr, opAddrx = 0x03, 0xa1
-	switch {
-	case len(location) == 9 && location[0] == opAddr:
-		return binary.LittleEndian.Uint64(location[1:]), true
-	case len(location) > 1 && location[0] == opAddrx:
-		n, size := binary.Uvarint(location[1:])
-		at := uint64(u.addrBase) + 8*n
-		if size != len(location)-1 || n > uint64(len(d.addrs)) || u.addrBase < 0 || at+8 > uint64(len(d.addrs)) {
-			return 0, false
-		}
-		return binary.LittleEndian.Uint64(d.addrs[at:]), true
-	}
-	return 0, false
 }

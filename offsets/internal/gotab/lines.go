@@ -36,15 +36,19 @@ func (s source) at(addr uint64) (file string, line int) {
 
 // Position returns the source line of an instruction.
 func (g *Tables) Position(addr uint64) (file string, line int, ok bool) {
-	if f, ok := g.at(addr); ok {
-		file, line = f.source().at(addr)
+	f, ok := g.at(addr)
+	if !ok {
+		return "", 0, false
 	}
-	return file, line, line > 0 && file != ""
+	if file, line = f.source().at(addr); line <= 0 || file == "" {
+		return "", 0, false
+	}
+	return file, line, true
 }
 
 // CodeLines calls found for each range of instructions of one source line, in the files for which match returns true. addr
 // is the start of the range. stmt is always false, because the table does not mark the starts of statements.
-func (g *Tables) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
+func (g *Tables) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) {
 	type unitFile struct {
 		unit   uint64
 		number int32
@@ -74,22 +78,18 @@ func (g *Tables) CodeLines(match func(file string) bool, found func(addr uint64,
 			}
 		}
 	})
-	return nil
 }
 
-// Copies returns an arbitrary number for each of addrs. Addresses in the same inlined copy of a function have the same
-// number. It is 0 for an address outside of inlined functions.
-func (g *Tables) Copies(addrs []uint64) ([]uint64, error) {
-	numbers := make([]uint64, len(addrs))
+// Copy returns an arbitrary number for an address. Addresses in the same inlined copy of a function have the same number. It is
+// -1 for an address outside of inlined functions, and before Go 1.12.
+func (g *Tables) Copy(addr uint64) (number int32) {
 	pcdata, _ := g.inlineNumbers()
-	for i, addr := range addrs {
-		if f, ok := g.at(addr); ok {
-			if n, ok := valueAt(f.runs(f.pcdata(pcdata)), addr); ok && n >= 0 {
-				numbers[i] = uint64(n) + 1
-			}
+	if f, ok := g.at(addr); ok {
+		if n, ok := valueAt(f.runs(f.pcdata(pcdata)), addr); ok {
+			return n
 		}
 	}
-	return numbers, nil
+	return -1
 }
 
 // Depth returns the distance in bytes of SP from the return address at an instruction. known is false if the function

@@ -93,10 +93,8 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 	if help, _ := fs.GetBool("help"); help {
 		return cmp.Or(c.WriteHelp(e, false), pflag.ErrHelp)
 	}
-	for _, check := range fs.checks {
-		if err := check(c.Name); err != nil {
-			return err
-		}
+	if err := fs.check(); err != nil {
+		return err
 	}
 	if err := c.readArgs(fs); err != nil {
 		return err

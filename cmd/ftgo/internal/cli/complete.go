@@ -120,7 +120,7 @@ func (fs *Flags) values(f *Flag, process string) (list []string) {
 func (fs *Flags) functions(process string) (names []string) {
 	path, pid := fs.Arg(0), 0
 	if process != "" && !IsFile(path) {
-		pids, err := (&target.Scope{All: true}).Named(func(string, ...any) {}, process)
+		pids, err := (&target.Processes{All: true}).Named(func(string, ...any) {}, process)
 		if err != nil {
 			return nil // the shell can't show an error
 		}

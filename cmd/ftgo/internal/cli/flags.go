@@ -18,6 +18,7 @@ import (
 type Flags struct {
 	*pflag.FlagSet
 	checks []func(command string) error
+	given  []string // the flags that were set, each as --NAME=VALUE
 }
 
 func newFlags(command string) *Flags {
@@ -31,6 +32,7 @@ func (fs *Flags) set(f *Flag, text string) error {
 	if text == "" {
 		return fmt.Errorf("--%s is empty", f.Name)
 	}
+	fs.given = append(fs.given, "--"+f.Name+"="+text)
 	err := fs.Set(f.Name, text)
 	if err == nil && f.Value.Type() == "int" && strings.HasPrefix(f.Value.String(), "-") {
 		err = fmt.Errorf("--%s %s: negative", f.Name, text)
@@ -63,6 +65,36 @@ func (fs *Flags) suggestion(err error, all []*Command) string {
 
 // Check adds a check of values, to run after all flags are parsed.
 func (fs *Flags) Check(check func(command string) error) { fs.checks = append(fs.checks, check) }
+
+// check runs all checks.
+func (fs *Flags) check() error {
+	for _, check := range fs.checks {
+		if err := check(fs.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Given returns the words of the command line that set some of the flags, each as --NAME=VALUE.
+func (fs *Flags) Given(names ...string) (words []string) {
+	for _, word := range fs.given {
+		if name, _, _ := strings.Cut(word[len("--"):], "="); slices.Contains(names, name) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// ParseGiven sets flags of a group to the words that Given has returned.
+func ParseGiven(command string, words []string, group Group) error {
+	fs := newFlags(command)
+	group(fs)
+	if err := fs.ParseAll(words, fs.set); err != nil {
+		return plainError(err)
+	}
+	return fs.check()
+}
 
 // Flag is a flag.
 type Flag = pflag.Flag

@@ -16,8 +16,9 @@ import (
 // Target holds the flags that select processes and functions, and BINARY and FUNC.
 type Target struct {
 	target.Query
-	Scope target.Scope
-	say   target.Say
+	Program []string // PROGRAM and its arguments
+	Fork    bool     // also trace child processes of -p or PROGRAM
+	say     target.Say
 }
 
 // Define defines the flags for patterns.
@@ -37,15 +38,15 @@ func (q *Target) DefineProcesses(e *Env) Group {
 	var words []string
 	return func(fs *Flags) {
 		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one with this name; BINARY defaults to its executable")
-		fs.BoolVar(&q.Scope.All, "all", false, "trace every process that matches -p, --container or --cgroup")
+		fs.BoolVar(&q.All, "all", false, "trace every process that matches -p, --container or --cgroup")
 		q.DefineScope(fs)
 		fs.Check(func(string) error {
 			q.PIDs, q.say = nil, e.Say
-			if err := q.Scope.Find(e.Say); err != nil {
+			if err := q.Find(e.Say); err != nil {
 				return err
 			}
 			for _, word := range words {
-				pids, err := q.Scope.Named(e.Say, word)
+				pids, err := q.Named(e.Say, word)
 				if err != nil {
 					return err
 				}
@@ -58,19 +59,19 @@ func (q *Target) DefineProcesses(e *Env) Group {
 
 // DefineScope defines --container and --cgroup.
 func (q *Target) DefineScope(fs *Flags) {
-	fs.StringVar(&q.Scope.Container, "container", "", "trace processes of the container with this `ID` or name")
-	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace processes of the control group `PATH`")
+	fs.StringVar(&q.Container, "container", "", "trace processes of the container with this `ID` or name")
+	fs.StringVar(&q.Cgroup, "cgroup", "", "trace processes of the control group `PATH`")
 }
 
 // ReadArgs reads BINARY FUNC.... If needFunc is true, a missing FUNC is an error.
 func (q *Target) ReadArgs(command string, words []string, needFunc bool) error {
 	// With -p, BINARY is optional.
-	if q.Scope.Limited() {
+	if q.Limited() {
 		binary := ""
 		if len(words) > 0 && path.IsAbs(words[0]) {
 			binary, words = words[0], words[1:]
 		}
-		if err := q.Within(&q.Scope, q.say, binary); err != nil {
+		if err := q.Within(q.say, binary); err != nil {
 			return err
 		}
 	} else if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {
@@ -104,10 +105,8 @@ var RowFormats = []render.Format{render.Table, render.JSON, render.CSV, render.T
 
 // Output holds the flags for the format and the file of data.
 type Output struct {
-	Format render.Format
-	File   string // "" is standard output
-	// Full says to show whole package paths in tables and lines, and values in full length.
-	Full bool
+	render.Style
+	File string // "" is standard output
 	// Formats are the formats of the command.
 	Formats []render.Format
 }
@@ -136,16 +135,19 @@ func (o *Output) DefineFull(more string) Group {
 	}
 }
 
+// StyleFor returns the style of output to a writer: the width of a table is that of the terminal.
+func (o *Output) StyleFor(w io.Writer) render.Style {
+	style := o.Style
+	style.Width = Width(w)
+	return style
+}
+
 // Write calls write with the writer for data: stdout, or the file of -w. It refuses a file in inUse, even under
 // another name, because ftgo reads or runs the files in inUse. It creates files that only their owner can read, because data
 // may have arguments of the program's calls.
 func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) error {
 	if o.File == "" {
-		w := e.Stdout
-		if o.Format == render.Table {
-			w = ASCIIFallback(w)
-		}
-		return write(w)
+		return write(e.Stdout)
 	}
 	// Check before opening the file, because opening truncates it, and waits until the lease on a binary breaks (see
 	// offsets.Binary.Hold).

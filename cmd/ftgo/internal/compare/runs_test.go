@@ -49,7 +49,7 @@ func (t table) write(host string, began time.Time) string {
 		calls += f.Calls
 	}
 	var b bytes.Buffer
-	o := render.Options{Format: render.JSON, Latency: true, Errors: true, Events: []string{"sched:sched_switch"}}
+	o := render.RowOptions{Style: render.Style{Format: render.JSON}, Latency: true, Errors: true, Events: []string{"sched:sched_switch"}}
 	s := stats.Summary{Host: host, Began: began, Seconds: 10, Hits: 2 * calls, Delivered: 2*calls - 1, Lost: 1, Kernel: &stats.KernelEvents{Delivered: calls}}
 	if err := render.Functions(&b, rows, o); err != nil {
 		panic(err) // a buffer takes everything
@@ -158,7 +158,7 @@ func TestAgain(t *testing.T) {
 	once, err := compare.Merge(read(t, strings.Join(texts, "\n"), "all"), false)
 	fixture.NoError(t, err)
 	var b bytes.Buffer
-	o := render.Options{Format: render.JSON, Latency: true, Errors: true, Events: once.Events()}
+	o := render.RowOptions{Style: render.Style{Format: render.JSON}, Latency: true, Errors: true, Events: once.Events()}
 	fixture.NoError(t, render.Functions(&b, once.Funcs, o))
 	fixture.NoError(t, render.SummaryJSON(&b, once.Summary, nil))
 	again, err := compare.Merge(read(t, b.String(), "again"), false)
@@ -302,7 +302,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d calls add up to %d", calls, summed)
 		}
 		var b strings.Builder
-		if err := render.Functions(&b, sum.Funcs, render.Options{Format: render.JSON, Latency: true, Events: sum.Events()}); err != nil {
+		if err := render.Functions(&b, sum.Funcs, render.RowOptions{Style: render.Style{Format: render.JSON}, Latency: true, Events: sum.Events()}); err != nil {
 			t.Error(err)
 		}
 	})

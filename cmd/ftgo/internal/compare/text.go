@@ -12,13 +12,12 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Difference writes a row for each function, in the order of rows. It uses Format of o, and for tables Width and
-// FullNames. A table shows the numbers of both sides and the changes; the other formats have p-values, too.
-func Difference(w io.Writer, rows []Function, o render.Options) error {
+// Difference writes a row for each function, in the order of rows. A table shows the numbers of both sides and the changes; the other formats have p-values, too.
+func Difference(w io.Writer, rows []Function, o render.Style) error {
 	if f := o.Format; f != render.Table {
 		return render.WriteRows(w, f, true, func(r Function) render.Row { return differenceMembers(r, f == render.JSON) }, rows...)
 	}
-	short := render.ShortNames(o.FullNames, rows, func(r Function) string { return r.Name })
+	short := render.ShortNames(o.Full, rows, func(r Function) string { return r.Name })
 	known := func(a Aspect) bool {
 		return slices.ContainsFunc(rows, func(r Function) bool { return !math.IsNaN(r.Changes[a].Old) || !math.IsNaN(r.Changes[a].New) })
 	}

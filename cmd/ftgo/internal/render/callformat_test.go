@@ -66,14 +66,14 @@ func TestCallFormat(t *testing.T) {
 		t.Run(test.template+" "+test.names, func(t *testing.T) {
 			format, err := ParseCallFormat(test.template, split(test.names))
 			fixture.NoError(t, err)
-			if got := line(t, Options{Line: format}, request()); got != test.want {
+			if got := line(t, LineOptions{Template: format}, request()); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
 	}
 	format, err := ParseCallFormat("%s %d %q %d", []string{"latency", "ns", "r0", "n"})
 	fixture.NoError(t, err)
-	if got := line(t, Options{Line: format}, ended(get(), "unwound")); got != "<unwound> <unwound> <unwound> 3" {
+	if got := line(t, LineOptions{Template: format}, ended(get(), "unwound")); got != "<unwound> <unwound> <unwound> 3" {
 		t.Errorf("a call without results: %s", got)
 	}
 }
@@ -130,7 +130,7 @@ func FuzzCallFormat(f *testing.F) {
 		c.Args[0] = madeup.Named("key", madeup.Str(value))
 		c.Args = append(c.Args, madeup.Named("nan", madeup.Float64(math.NaN())), madeup.Named("s", around(value).Args[4]))
 		c.Results[2] = madeup.Named("err", madeup.ErrorString(madeup.CutStr(value, math.MaxInt32)))
-		text := line(t, Options{Line: format}, c)
+		text := line(t, LineOptions{Template: format}, c)
 		// Only the template may contribute runes that are not printable.
 		odd := func(s string) (n int) {
 			for _, r := range s {

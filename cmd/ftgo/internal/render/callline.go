@@ -41,9 +41,13 @@ type Line struct {
 	// End is "return", "unwound" (by a panic or Goexit), "open" (the call has not ended) or "lost" (the event of its end
 	// was lost). It is "" for a call that begins, and for an event.
 	End           string
-	Args, Results []capture.Value  // Results are set if End is "return"
-	Stack         []stats.Location // the callers, the innermost first; nil without --stack
-	ArgsNote      string           // the reason why arguments are missing, or ""
+	Args, Results []capture.Value // Results are set if End is "return"
+	// HiddenArgs and HiddenResults were fetched for expressions and are not shown. ErrorName is the name of the last
+	// result if its type is error, else "".
+	HiddenArgs, HiddenResults []capture.Value
+	ErrorName                 string
+	Stack                     []stats.Location // the callers, the innermost first; nil without --stack
+	ArgsNote                  string           // the reason why arguments are missing, or ""
 
 	Event     string // GROUP:EVENT of a kernel event, "" for a call
 	GoidKnown bool   // whether Goid of an event is known; a known 0 is a system stack. Calls do not use it.
@@ -67,6 +71,17 @@ var splitParts = [...]struct {
 	{"waiting", "wait", func(s stats.Split) int64 { return s.Waiting }},
 }
 
+// LineOptions say what the lines of calls contain.
+type LineOptions struct {
+	Style
+	Times     bool              // begin text with the time
+	Processes bool              // add the process to text
+	Stacks    bool              // add callers to CSV and TSV; the other formats contain the callers of each Line.Stack
+	Sched     bool              // add the parts of latencies
+	Short     map[string]string // short names of functions for text; nil means whole names
+	Template  *CallFormat       // the format of text, nil for the usual format
+}
+
 // CallWriter writes traced calls and kernel events, each with one call of Write.
 //
 // In text ([Table]), latencies are aligned. Runes of values that are not printable are escaped, so that no value ends a
@@ -81,7 +96,7 @@ var splitParts = [...]struct {
 //	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
 type CallWriter struct {
 	w       io.Writer
-	o       Options
+	o       LineOptions
 	row     Row
 	line    []byte
 	results []byte // a buffer for the results, which are written first to measure them
@@ -90,7 +105,7 @@ type CallWriter struct {
 }
 
 // NewCallWriter returns a CallWriter that writes to w.
-func NewCallWriter(w io.Writer, o Options) *CallWriter {
+func NewCallWriter(w io.Writer, o LineOptions) *CallWriter {
 	return &CallWriter{w: w, o: o}
 }
 

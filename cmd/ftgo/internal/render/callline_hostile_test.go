@@ -60,7 +60,7 @@ func TestHostileValuesInText(t *testing.T) {
 	// The texts before each occurrence of s, and after the last.
 	fields := []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}
 	for i, s := range hostileValues {
-		rest := line(t, Options{}, around(s))
+		rest := line(t, LineOptions{}, around(s))
 		checkPrintable(t, rest)
 		for n, field := range fields {
 			var found bool
@@ -154,20 +154,20 @@ func TestCells(t *testing.T) {
 func TestHostileValuesInRows(t *testing.T) {
 	for _, s := range hostileValues {
 		c := around(s)
-		text := line(t, Options{Format: JSON}, c)
+		text := line(t, LineOptions{Style: Style{Format: JSON}}, c)
 		checkPrintable(t, text)
 		var asJSON struct{ Args, Results json.RawMessage }
 		fixture.NoError(t, json.Unmarshal([]byte(text), &asJSON))
 		checkBack(t, asJSON.Args, s)
 		results := string(asJSON.Results)
 		c.Function = s
-		text = line(t, Options{Format: CSV}, c)
+		text = line(t, LineOptions{Style: Style{Format: CSV}}, c)
 		checkPrintable(t, text)
 		records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil || len(records) != 1 {
 			t.Fatalf("%q: %d records, %v", s, len(records), err)
 		}
-		tabs := line(t, Options{Format: TSV}, c)
+		tabs := line(t, LineOptions{Style: Style{Format: TSV}}, c)
 		if strings.Contains(tabs, "\n") {
 			t.Fatalf("%q: more than a line", s)
 		}
@@ -209,7 +209,7 @@ func TestHostileNames(t *testing.T) {
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},
 		}
-		for _, o := range []Options{{}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
+		for _, o := range []LineOptions{{}, {Template: format}, {Style: Style{Format: JSON}}, {Style: Style{Format: CSV}}, {Style: Style{Format: TSV}}} {
 			text := line(t, o, c)
 			if o.Format == TSV {
 				text = strings.ReplaceAll(text, "\t", "")

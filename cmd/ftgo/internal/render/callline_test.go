@@ -62,7 +62,7 @@ func calls() []Line {
 	}
 }
 
-func writeCalls(b *bytes.Buffer, o Options, calls ...Line) error {
+func writeCalls(b *bytes.Buffer, o LineOptions, calls ...Line) error {
 	w := NewCallWriter(b, o)
 	if err := w.Header(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func writeCalls(b *bytes.Buffer, o Options, calls ...Line) error {
 }
 
 // line returns the text of a call without its newline. The test fails if the text has no newline at the end.
-func line(t *testing.T, o Options, c Line) string {
+func line(t *testing.T, o LineOptions, c Line) string {
 	t.Helper()
 	var b bytes.Buffer
 	fixture.NoError(t, NewCallWriter(&b, o).Line(&c))
@@ -95,8 +95,8 @@ func TestCallFits(t *testing.T) {
 		c := get()
 		c.Args, c.Results = []capture.Value{madeup.Named("a", long), madeup.Named("b", long)}, results
 		for _, width := range []int{100, 120, 200} {
-			if n := utf8.RuneCountInString(line(t, Options{Width: width}, c)); n > width || n < width-4 {
-				t.Errorf("%d columns of %d: %s", n, width, line(t, Options{Width: width}, c))
+			if n := utf8.RuneCountInString(line(t, LineOptions{Style: Style{Width: width}}, c)); n > width || n < width-4 {
+				t.Errorf("%d columns of %d: %s", n, width, line(t, LineOptions{Style: Style{Width: width}}, c))
 			}
 		}
 	}
@@ -116,13 +116,13 @@ func TestCallKeepsToWidth(t *testing.T) {
 	outlived.Outlived = time.Millisecond
 	tree := Tree{Root: &Line{Function: "main.root"}, First: &noted, Lines: []*Line{&outlived}}
 	var b bytes.Buffer
-	fixture.NoError(t, NewCallWriter(&b, Options{Width: 120}).Tree(&tree))
+	fixture.NoError(t, NewCallWriter(&b, LineOptions{Style: Style{Width: 120}}).Tree(&tree))
 	if got, ok := strings.CutSuffix(b.String(), " outlived main.root by 1.00ms\n"); !ok {
 		t.Errorf("the end is missing: %s", got)
 	}
 	for _, c := range []Line{many, noted, begin(many)} {
 		for _, width := range []int{40, 80, 100} {
-			got := line(t, Options{Width: width}, c)
+			got := line(t, LineOptions{Style: Style{Width: width}}, c)
 			if n := printable.Columns(got); n > width || n < width-1 {
 				t.Errorf("%d columns of %d: %s", n, width, got)
 			}
@@ -132,7 +132,7 @@ func TestCallKeepsToWidth(t *testing.T) {
 
 // TestCallAllocates checks that a line of JSON does not allocate.
 func TestCallAllocates(t *testing.T) {
-	w := NewCallWriter(io.Discard, Options{Format: JSON})
+	w := NewCallWriter(io.Discard, LineOptions{Style: Style{Format: JSON}})
 	c := begin(get())
 	if n := testing.AllocsPerRun(100, func() { _ = w.Line(&c) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)

@@ -18,8 +18,8 @@ import (
 func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	b = w.appendTime(b, &c.Time)
 	switch {
-	case w.o.Line != nil:
-		return w.o.Line.append(b, c)
+	case w.o.Template != nil:
+		return w.o.Template.append(b, c)
 	case c.End == "":
 		b = append(w.appendThread(append(b, "> "...), &c.Thread), ' ')
 	default:
@@ -30,7 +30,7 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 }
 
 // appendCall appends the function, the arguments, the results and a suffix to the line that begins at b[start]. It
-// shortens values so that the line fits into Options.Width. If the line is still too wide with shortened values,
+// shortens values so that the line fits into Style.Width. If the line is still too wide with shortened values,
 // appendCall cuts the end of the line, and then appends the suffix.
 func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []byte {
 	b = append(b, w.function(c.Function)...)
@@ -58,7 +58,7 @@ func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []b
 	return append(b, suffix...)
 }
 
-// appendTime appends a time if Options.Times is set. If at is nil, it appends blanks of the same width.
+// appendTime appends a time if LineOptions.Times is set. If at is nil, it appends blanks of the same width.
 func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	const layout = "15:04:05.000000"
 	switch {
@@ -72,7 +72,7 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	return append(b, ' ')
 }
 
-// appendThread appends the goroutine of a call, or its thread if Goid is 0. With Options.Processes, the process comes
+// appendThread appends the goroutine of a call, or its thread if Goid is 0. With LineOptions.Processes, the process comes
 // first.
 func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 	if w.o.Processes {
@@ -87,7 +87,7 @@ func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 // minNameWidth is the smallest limit in columns for the name of a function.
 const minNameWidth = 32
 
-// function returns the printable name of a function, from Options.Short if it is there. If Options.Width is not 0, it
+// function returns the printable name of a function, from LineOptions.Short if it is there. If Style.Width is not 0, it
 // limits the name to a quarter of the width, or to minNameWidth if a quarter is less.
 func (w *CallWriter) function(name string) string {
 	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 {
@@ -96,7 +96,7 @@ func (w *CallWriter) function(name string) string {
 	return name
 }
 
-// appendSplit appends the parts of a latency if Options.Sched is set: the times running, runnable and waiting. If the call
+// appendSplit appends the parts of a latency if LineOptions.Sched is set: the times running, runnable and waiting. If the call
 // has not returned, it appends "-" for each part. The reasons of the longest waits follow in parentheses.
 func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	if !w.o.Sched {
@@ -242,7 +242,7 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 		var text string
 		v := cmp.Or(capture.Find(c.Args, p.part, p.path), capture.Find(c.Results, p.part, p.path))
 		if v == nil {
-			v, text = builtIn(c, p.name)
+			v, text = c.property(p.name)
 		}
 		switch {
 		case v != nil:
@@ -256,9 +256,12 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 	return append(b, f.end...)
 }
 
-// CallNumbers are the numbers of a call by their names in expressions and in --format. latency and ns are durations in
-// nanoseconds, known only if the call returned.
-var CallNumbers = map[string]func(*Line) uint64{
+// Properties are the types of the properties of a call by their names in expressions and in --format: its numbers, func (the
+// name of the function) and err (the last result). latency and ns are durations in nanoseconds.
+var Properties = map[string]*gotype.Type{"func": basic("string"), "err": basic("error")}
+
+// callNumbers are the numbers of a call by their names. latency and ns are known only if the call returned.
+var callNumbers = map[string]func(*Line) uint64{
 	"latency": func(l *Line) uint64 { return uint64(l.NS) },
 	"ns":      func(l *Line) uint64 { return uint64(l.NS) },
 	"goid":    func(l *Line) uint64 { return l.Goid },
@@ -268,21 +271,56 @@ var CallNumbers = map[string]func(*Line) uint64{
 	"depth":   func(l *Line) uint64 { return uint64(l.Depth) },
 }
 
-var uint64Type, _ = gotype.Basic("uint64")
+func init() {
+	for name := range callNumbers {
+		Properties[name] = basic("int64")
+	}
+}
 
-// builtIn returns the property of a call that name selects. If the property is a number, it returns the number in v. If it
-// is a text, v is nil. If it is not known, v is an unknown value with the reason.
-func builtIn(c *Line, name string) (v *capture.Value, text string) {
-	number := CallNumbers[name]
+func basic(name string) *gotype.Type {
+	t, _ := gotype.Basic(name)
+	return t
+}
+
+// Value returns the value that a path of an expression leads to, nil if it is unknown. A variable takes precedence over a
+// property with its name.
+func (c *Line) Value(path string) *capture.Value {
+	if v := cmp.Or(capture.Find(c.HiddenArgs, capture.Whole, path), capture.Find(c.HiddenResults, capture.Whole, path)); v != nil {
+		return v
+	}
+	switch {
+	case path == "func":
+		return &capture.Value{Type: Properties[path], Bytes: []byte(c.Function), Len: int64(len(c.Function))}
+	case path == "err" && c.ErrorName != "":
+		return capture.Find(c.HiddenResults, capture.Whole, c.ErrorName)
+	case path == "err":
+		return &capture.Value{Type: Properties[path]} // nil: the function does not return an error
+	}
+	return c.number(path)
+}
+
+// number returns the number of the call with a name, nil if there is none, or if it is unknown.
+func (c *Line) number(name string) *capture.Value {
+	number := callNumbers[name]
+	if number == nil || !c.returned() && (name == "ns" || name == "latency") {
+		return nil
+	}
+	return &capture.Value{Type: Properties[name], Num: number(c)}
+}
+
+// property returns the property of the call that a name in --format selects. If the property is a number, it returns the
+// number in v. If it is a text, v is nil. If it is not known, v is an unknown value with the reason.
+func (c *Line) property(name string) (v *capture.Value, text string) {
+	number := c.number(name)
 	switch {
 	case name == "func":
 		return nil, c.Function
 	case name == "time":
 		return nil, c.Time.Format(time.RFC3339Nano)
-	case name == "latency" && c.returned():
+	case name == "latency" && number != nil:
 		return nil, printable.Duration(c.NS)
-	case number != nil && (c.returned() || name != "ns" && name != "latency"):
-		return &capture.Value{Type: uint64Type, Num: number(c)}, ""
+	case number != nil:
+		return number, ""
 	case !c.returned() && c.End != "":
 		return capture.Unknown(capture.Unfetched, c.End), ""
 	}

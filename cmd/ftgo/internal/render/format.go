@@ -43,6 +43,13 @@ func ParseFormat(name string) (Format, error) {
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }
 
+// Style is the form of all output of a command.
+type Style struct {
+	Format Format
+	Width  int  // the width limit of tables and lines in columns, 0 means no limit
+	Full   bool // show whole package paths in tables and lines, and values in full length
+}
+
 // Row is a row of a table, a record of CSV or TSV, or a JSON object. It has keys and values in order. A nil value means no
 // member in JSON, an empty cell in CSV and TSV, and the cell "-" in a table.
 //

@@ -15,32 +15,23 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Options are the options of [Functions], [List] and [CallWriter].
-type Options struct {
-	Format  Format
-	Width   int  // the width limit of tables and calls in columns, 0 means no limit
+// RowOptions say which numbers [Functions] and [Histograms] write.
+type RowOptions struct {
+	Style
 	Latency bool // write latencies (probe), not only counts (count)
 	// Errors adds the number of errors to CSV and TSV. The other formats contain this number for each row whose
 	// function returns errors.
 	Errors bool
 	// Budgeted adds the number of traced calls, and bounds of the number of all calls, to CSV and TSV, because a run with a
 	// budget may not trace all calls. The other formats contain them for each row with an estimate.
-	Budgeted    bool
-	Sched       bool      // add the parts of latencies
-	Processes   bool      // add the process to the text of calls
-	Hosts       bool      // add the host
-	By, ByStack bool      // By adds the value of --by; if ByStack is true, the value is a stack of callers
-	Amount      string    // the expression of --sum, or ""
-	Hist        bool      // add histograms of Amount, or of latencies if Amount is ""
-	NoHeader    bool      // omit the header of CSV and TSV
-	FullNames   bool      // do not shorten names in tables
-	Events      []string  // the kernel events in Func.Events, each as GROUP:EVENT
-	Interval    *Interval // the interval of the rows, nil in a run without intervals
-
-	Times  bool              // begin the text of a call with its time
-	Stacks bool              // add callers to CSV and TSV of calls; the other formats contain the callers of each Line.Stack
-	Short  map[string]string // short names of functions for the text of calls; nil means whole names
-	Line   *CallFormat       // the format of calls in text, nil for the usual format
+	Budgeted bool
+	Sched    bool      // add the parts of latencies
+	Hosts    bool      // add the host
+	By       bool      // add the value of --by
+	Amount   string    // the expression of --sum, or ""
+	Hist     bool      // add histograms of Amount, or of latencies if Amount is ""
+	Events   []string  // the kernel events in Func.Events, each as GROUP:EVENT
+	Interval *Interval // the interval of the rows, nil in a run without intervals; only the first has the header of CSV and TSV
 }
 
 // Interval identifies an interval of a run.
@@ -61,12 +52,12 @@ func (i *Interval) members() Row {
 }
 
 // Functions writes a row for each function.
-func Functions(w io.Writer, rows []stats.Func, o Options) error {
+func Functions(w io.Writer, rows []stats.Func, o RowOptions) error {
 	switch o.Format {
 	case JSON:
 		return WriteRows(w, o.Format, false, o.members, rows...)
 	case CSV, TSV:
-		return WriteRows(w, o.Format, !o.NoHeader, o.record, rows...)
+		return WriteRows(w, o.Format, o.Interval == nil || o.Interval.Number <= 1, o.record, rows...)
 	}
 	return WriteTable(w, o.Width, rows, o.columns(rows))
 }
@@ -75,10 +66,10 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 // a function returns errors, and the columns of calls without a latency only if a row has such calls. ≈ marks an estimated
 // number of calls, see [stats.Estimate]. The sums of a row with an estimate are estimates, too, and TIMED is the number of
 // the row's latencies. [latencyMark] returns the mark of the first latency.
-func (o Options) columns(rows []stats.Func) func(stats.Func) Row {
+func (o RowOptions) columns(rows []stats.Func) func(stats.Func) Row {
 	all := Sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
-	short := ShortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
+	short := ShortNames(o.Full, rows, func(r stats.Func) string { return r.Name })
 	compact := func(n uint64) string { return printable.Compact(float64(n)) } // leaves space for names; JSON has exact numbers
 	return func(r stats.Func) Row {
 		calls := any(r.Calls)
@@ -142,14 +133,8 @@ func Sum(rows []stats.Func) (all stats.Func) {
 const valueAlone, valueBesideFunction = 100, 32
 
 // valueCell returns the cell VALUE of a row. If alone is true, the table has no column of functions.
-func (o Options) valueCell(r stats.Func, alone bool) string {
+func (o RowOptions) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
-	if names := strings.Split(text, stats.StackSeparator); o.ByStack {
-		for i, name := range names {
-			names[i] = printable.Short(name)
-		}
-		text = strings.Join(names, stats.StackSeparator)
-	}
 	switch r.Kind {
 	case stats.NoValue:
 		text = "(not known: " + text + ")"
@@ -175,7 +160,7 @@ func amountText(n int64) string {
 var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
 // counts returns the first members of a row in JSON, CSV and TSV.
-func (o Options) counts(kind any, r stats.Func) Row {
+func (o RowOptions) counts(kind any, r stats.Func) Row {
 	return Row{
 		{"type", kind}, {"function", r.Name}, {"value", ColumnIf(o.By, ValueIf(r.Kind == stats.Valued, &r.Value))},
 		{"rest", ColumnIf(o.By, Nonzero(kindNames[r.Kind]))}, {"missed_at_most", ColumnIf(o.By, Nonzero(r.Missed))},
@@ -191,7 +176,7 @@ func timed(r stats.Func) bool { return r.Latency != nil && r.Latency.Count() > 0
 var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
 
 // record returns a row in CSV and TSV.
-func (o Options) record(r stats.Func) Row {
+func (o RowOptions) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
 	row := append(o.counts(NoColumn, r), Row{
 		{"rate", ValueIf(r.Seconds > 0, strconv.FormatFloat(r.Rate(), 'f', 3, 64))}, {"sum_of", ColumnIf(o.Amount != "", sum)}, {"left_out", ColumnIf(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Missing)},
@@ -218,7 +203,7 @@ func (o Options) record(r stats.Func) Row {
 }
 
 // members returns the members of a row in JSON.
-func (o Options) members(r stats.Func) Row {
+func (o RowOptions) members(r stats.Func) Row {
 	timed, estimated := o.Latency && timed(r), r.Estimate != nil
 	bounded := timed && r.Bounds != nil
 	buckets := bucketsOf(cmp.Or(r.ShownLatency(), noLatencies))

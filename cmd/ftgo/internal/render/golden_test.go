@@ -31,14 +31,14 @@ func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 // TestGolden compares runs and calls in each format with golden files.
 func TestGolden(t *testing.T) {
 	type writer = func(*bytes.Buffer) error
-	functions := func(rows []stats.Func, o Options) writer {
+	functions := func(rows []stats.Func, o RowOptions) writer {
 		return func(b *bytes.Buffer) error { return Functions(b, rows, o) }
 	}
-	lines := func(o Options, calls ...Line) writer {
+	lines := func(o LineOptions, calls ...Line) writer {
 		return func(b *bytes.Buffer) error { return writeCalls(b, o, calls...) }
 	}
-	list := func(rows []target.Row, f Format, width int) writer {
-		return func(b *bytes.Buffer) error { return List(b, rows, Options{Format: f, Width: width}) }
+	list := func(rows []target.Listed, f Format, width int) writer {
+		return func(b *bytes.Buffer) error { return List(b, rows, Style{Format: f, Width: width}) }
 	}
 	summary := func(s stats.Summary) writer {
 		return func(b *bytes.Buffer) error { return SummaryJSON(b, s, nil) }
@@ -56,63 +56,65 @@ func TestGolden(t *testing.T) {
 	sum := stats.Func{Name: "main.f", Completed: 2, Latency: histogram(812, 5e6), Amounts: &stats.Amounts{Histogram: *histogram(5, 6)}}
 	unwound := Line{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
 	for name, write := range map[string]writer{
-		"probe.table":                   functions(ordinary(), Options{Latency: true, Width: 80}),
-		"probe-lossy.table":             functions(eventful(), Options{Latency: true, Width: 80}),
-		"probe-extreme-unlimited.table": functions(extreme(), Options{Latency: true}),
-		"probe-empty.table":             functions(nil, Options{Latency: true, Width: 80}),
-		"probe.json":                    functions(eventful(), Options{Format: JSON, Latency: true}),
-		"probe.csv":                     functions(eventful(), Options{Format: CSV, Latency: true}),
-		"count.table":                   functions(counted(), Options{Width: 80}),
-		"count.json":                    functions(append(counted(), ordinary()[0]), Options{Format: JSON}), // without the latencies of the last row
-		"count.csv":                     functions(counted(), Options{Format: CSV}),
-		"interval.csv":                  functions(counted(), Options{Format: CSV, Interval: &Interval{3, end}}),
-		"interval.json":                 functions(counted(), Options{Format: JSON, Interval: &Interval{3, end}}),
-		"split.table":                   functions(splitRows(), Options{Latency: true, Sched: true}),
-		"split.csv":                     functions(splitRows(), Options{Format: CSV, Latency: true, Sched: true}),
-		"split.json":                    functions(splitRows(), Options{Format: JSON, Latency: true, Sched: true}),
-		"events.table":                  functions(withEvents(), Options{Events: eventNames}),
-		"events.json":                   functions(withEvents(), Options{Format: JSON, Events: eventNames}),
-		"events.csv":                    functions(withEvents(), Options{Format: CSV, Events: eventNames}),
+		"probe.table":                   functions(ordinary(), RowOptions{Style: Style{Width: 80}, Latency: true}),
+		"probe-lossy.table":             functions(eventful(), RowOptions{Style: Style{Width: 80}, Latency: true}),
+		"probe-extreme-unlimited.table": functions(extreme(), RowOptions{Latency: true}),
+		"probe-empty.table":             functions(nil, RowOptions{Style: Style{Width: 80}, Latency: true}),
+		"probe.json":                    functions(eventful(), RowOptions{Style: Style{Format: JSON}, Latency: true}),
+		"probe.csv":                     functions(eventful(), RowOptions{Style: Style{Format: CSV}, Latency: true}),
+		"count.table":                   functions(counted(), RowOptions{Style: Style{Width: 80}}),
+		"count.json":                    functions(append(counted(), ordinary()[0]), RowOptions{Style: Style{Format: JSON}}), // without the latencies of the last row
+		"count.csv":                     functions(counted(), RowOptions{Style: Style{Format: CSV}}),
+		"interval.csv":                  functions(counted(), RowOptions{Style: Style{Format: CSV}, Interval: &Interval{1, end}}),
+		"interval.json":                 functions(counted(), RowOptions{Style: Style{Format: JSON}, Interval: &Interval{3, end}}),
+		"split.table":                   functions(splitRows(), RowOptions{Latency: true, Sched: true}),
+		"split.csv":                     functions(splitRows(), RowOptions{Style: Style{Format: CSV}, Latency: true, Sched: true}),
+		"split.json":                    functions(splitRows(), RowOptions{Style: Style{Format: JSON}, Latency: true, Sched: true}),
+		"events.table":                  functions(withEvents(), RowOptions{Events: eventNames}),
+		"events.json":                   functions(withEvents(), RowOptions{Style: Style{Format: JSON}, Events: eventNames}),
+		"events.csv":                    functions(withEvents(), RowOptions{Style: Style{Format: CSV}, Events: eventNames}),
 		// Totals are of all calls, with bounds, or missing. In a table, the mark is before CALLS.
-		"budget-table":   functions(budgeted(), Options{Latency: true, Budgeted: true}),
-		"budget-json":    functions(budgeted(), Options{Format: JSON, Latency: true, Budgeted: true}),
-		"budget-csv":     functions(budgeted(), Options{Format: CSV, Latency: true, Budgeted: true}),
-		"budget-count":   functions(budgeted(), Options{}),
+		"budget-table":   functions(budgeted(), RowOptions{Latency: true, Budgeted: true}),
+		"budget-json":    functions(budgeted(), RowOptions{Style: Style{Format: JSON}, Latency: true, Budgeted: true}),
+		"budget-csv":     functions(budgeted(), RowOptions{Style: Style{Format: CSV}, Latency: true, Budgeted: true}),
+		"budget-count":   functions(budgeted(), RowOptions{}),
 		"budget-summary": summary(stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05}),
 		// ≈ marks a correction that is larger than the latency, < raw latencies, and each number has bounds.
-		"corrected-table": functions(corrected(), Options{Latency: true}),
-		"corrected-json":  functions(corrected(), Options{Format: JSON, Latency: true}),
-		"corrected-csv":   functions(corrected(), Options{Format: CSV, Latency: true}),
+		"corrected-table": functions(corrected(), RowOptions{Latency: true}),
+		"corrected-json":  functions(corrected(), RowOptions{Style: Style{Format: JSON}, Latency: true}),
+		"corrected-csv":   functions(corrected(), RowOptions{Style: Style{Format: CSV}, Latency: true}),
 		"summary-probing": summary(probed(probing(3e9))),
 		"summary-changes": summary(probed(changing)),
 		"summary.json":    summary(lossy),
 		"histograms": func(b *bytes.Buffer) error {
-			return Histograms(b, append(ordinary(), eventful()...), Options{Hist: true})
+			return Histograms(b, append(ordinary(), eventful()...), RowOptions{Hist: true})
 		},
-		"histograms-of-sum":  func(b *bytes.Buffer) error { return Histograms(b, []stats.Func{sum}, Options{Hist: true, Amount: "n"}) },
+		"histograms-of-sum": func(b *bytes.Buffer) error {
+			return Histograms(b, []stats.Func{sum}, RowOptions{Hist: true, Amount: "n"})
+		},
 		"list.table":         list(listed(), Table, 0),
 		"list-inlined.table": list(inlinedRows(), Table, 0),
 		"list-inlined.json":  list(inlinedRows(), JSON, 0),
 		"list.json":          list(listed(), JSON, 0),
 		"list.csv":           list(listed(), CSV, 0),
-		"calls":              lines(Options{}, calls()...),
-		"calls-times":        lines(Options{Times: true, Processes: true}, calls()...),
-		"calls-format":       lines(Options{Line: format, Times: true}, calls()...),
-		"calls.json":         lines(Options{Format: JSON}, calls()...),
-		"calls.csv":          lines(Options{Format: CSV}, calls()...),
-		"calls-stack.table":  lines(Options{Stacks: true}, stacked()...),
-		"calls-stack.json":   lines(Options{Format: JSON, Stacks: true}, stacked()...),
-		"calls-stack.csv":    lines(Options{Format: CSV, Stacks: true}, stacked()...),
-		"calls-split":        lines(Options{Sched: true}, splitLine(), unwound),
-		"calls-split.json":   lines(Options{Sched: true, Format: JSON}, splitLine(), unwound),
-		"calls-split.tsv":    lines(Options{Sched: true, Format: TSV}, splitLine(), unwound),
+		"calls":              lines(LineOptions{}, calls()...),
+		"calls-times":        lines(LineOptions{Times: true, Processes: true}, calls()...),
+		"calls-format":       lines(LineOptions{Template: format, Times: true}, calls()...),
+		"calls.json":         lines(LineOptions{Style: Style{Format: JSON}}, calls()...),
+		"calls.csv":          lines(LineOptions{Style: Style{Format: CSV}}, calls()...),
+		"calls-stack.table":  lines(LineOptions{Stacks: true}, stacked()...),
+		"calls-stack.json":   lines(LineOptions{Style: Style{Format: JSON}, Stacks: true}, stacked()...),
+		"calls-stack.csv":    lines(LineOptions{Style: Style{Format: CSV}, Stacks: true}, stacked()...),
+		"calls-split":        lines(LineOptions{Sched: true}, splitLine(), unwound),
+		"calls-split.json":   lines(LineOptions{Style: Style{Format: JSON}, Sched: true}, splitLine(), unwound),
+		"calls-split.tsv":    lines(LineOptions{Style: Style{Format: TSV}, Sched: true}, splitLine(), unwound),
 		// With --entries, there are only lines of begins.
-		"begins":        lines(Options{}, begin(get())),
-		"begins-format": lines(Options{Line: format}, begin(get())),
-		"begins.json":   lines(Options{Format: JSON}, begin(get())),
+		"begins":        lines(LineOptions{}, begin(get())),
+		"begins-format": lines(LineOptions{Template: format}, begin(get())),
+		"begins.json":   lines(LineOptions{Style: Style{Format: JSON}}, begin(get())),
 		"tree-split": func(b *bytes.Buffer) error {
 			line := splitLine()
-			return NewCallWriter(b, Options{Sched: true}).Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}})
+			return NewCallWriter(b, LineOptions{Sched: true}).Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}})
 		},
 		"trees.json":    treesJSON,
 		"stacks":        func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) },
@@ -130,7 +132,7 @@ func TestGolden(t *testing.T) {
 			for _, of := range [][2]int64{{812, 5e6}, {1000, 5e6}, {1e6, 2e6}, {1e9, 3600e9}, {812, 9e9}, {812, 7200 * 1e9 * 2}, {0, math.MaxInt64}} {
 				rows = append(rows, stats.Func{Name: fmt.Sprint(of), Latency: histogram(of[0], of[1])})
 			}
-			return Histograms(b, rows, Options{Hist: true})
+			return Histograms(b, rows, RowOptions{Hist: true})
 		},
 	} {
 		golden(t, name, write)

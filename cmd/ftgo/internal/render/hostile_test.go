@@ -64,11 +64,11 @@ func validJSON(t *testing.T, text string) {
 // checks the error of a broken writer.
 func TestHostileRows(t *testing.T) {
 	var rows []stats.Func
-	var list []target.Row
+	var list []target.Listed
 	var skipped []stats.Skipped
 	for _, s := range hostileValues {
 		rows = append(rows, stats.Func{Name: s, Calls: 3, Completed: 2, Lost: 1, Note: s, Latency: histogram(812, 4350)})
-		list = append(list, target.Row{Name: s, ABI: s, Entry: s, Note: s})
+		list = append(list, target.Listed{Func: offsets.Func{Name: s}, Signature: s, Source: s, Note: s})
 		skipped = append(skipped, stats.Skipped{Function: s, Reason: s})
 	}
 	check := func(want int, json bool, write func(io.Writer) error) {
@@ -87,12 +87,14 @@ func TestHostileRows(t *testing.T) {
 		if f != JSON {
 			n++
 		}
-		check(n, f == JSON, func(w io.Writer) error { return Functions(w, rows, Options{Format: f, Latency: true, Width: 80}) })
-		check(n, f == JSON, func(w io.Writer) error { return List(w, list, Options{Format: f, Width: 80}) })
+		check(n, f == JSON, func(w io.Writer) error {
+			return Functions(w, rows, RowOptions{Style: Style{Format: f, Width: 80}, Latency: true})
+		})
+		check(n, f == JSON, func(w io.Writer) error { return List(w, list, Style{Format: f, Width: 80}) })
 	}
 	check(1, true, func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}, nil) })
 	for i := range rows { // a blank line, the name, the head and four ranges; the hits, and two lines of limits
-		check(7, false, func(w io.Writer) error { return Histograms(w, rows[i:i+1], Options{Hist: true}) })
+		check(7, false, func(w io.Writer) error { return Histograms(w, rows[i:i+1], RowOptions{Hist: true}) })
 		check(3, false, func(w io.Writer) error {
 			return Footer(w, rows[i:i+1], stats.Summary{Hits: 1, LatencyMeasured: true, Clock: hostileValues[i], Skipped: skipped[i : i+1]})
 		})
@@ -128,11 +130,11 @@ func TestHostileStacks(t *testing.T) {
 func TestHostileEvents(t *testing.T) {
 	for _, s := range hostileValues {
 		e := hostileEvent(s)
-		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, Options{}).Line(e) })
+		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, LineOptions{}).Line(e) })
 		if !strings.HasSuffix(text, `" prev_pid=5`+"\n") {
 			t.Errorf("event %.300q", text)
 		}
-		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, Options{Format: JSON}).Line(e) })
+		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, LineOptions{Style: Style{Format: JSON}}).Line(e) })
 		var back struct {
 			PID    int `json:"pid"`
 			Fields map[string]any
@@ -146,11 +148,11 @@ func TestHostileEvents(t *testing.T) {
 		lines := []*Line{&call, e, {Function: s, Time: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
 		tree := &Tree{First: &call, Root: &call, Origin: &Line{Function: s}, Lines: lines}
 		written(t, 1+3+4, func(w io.Writer) error {
-			return NewCallWriter(w, Options{}).Tree(tree)
+			return NewCallWriter(w, LineOptions{}).Tree(tree)
 		})
 		ended := *tree
 		ended.Lines = lines[:2]
-		for line := range strings.Lines(written(t, 3, func(w io.Writer) error { return NewCallWriter(w, Options{Format: JSON}).Tree(&ended) })) {
+		for line := range strings.Lines(written(t, 3, func(w io.Writer) error { return NewCallWriter(w, LineOptions{Style: Style{Format: JSON}}).Tree(&ended) })) {
 			validJSON(t, line)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // position returns the file and line of a function, or "" if they are unknown.
-func position(r target.Row) string {
+func position(r target.Listed) string {
 	if r.File == "" {
 		return ""
 	}
@@ -23,7 +23,7 @@ func position(r target.Row) string {
 }
 
 // hex returns n in hexadecimal, or "" if the function has no code of its own, for example because all its calls are inlined.
-func hex(r target.Row, n uint64) string {
+func hex(r target.Listed, n uint64) string {
 	if r.Addr == 0 {
 		return ""
 	}
@@ -32,11 +32,12 @@ func hex(r target.Row, n uint64) string {
 
 // listNote returns the note of a function, with the number of its tail jumps. A tail jump also ends a call, but the column
 // RETURNS does not count it.
-func listNote(r target.Row) string {
-	if r.TailJumps == 0 {
+func listNote(r target.Listed) string {
+	_, jumps := r.Ends()
+	if jumps == 0 {
 		return r.Note
 	}
-	return strings.TrimSuffix(printable.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
+	return strings.TrimSuffix(printable.Plural(jumps, "tail jump")+"; "+r.Note, "; ")
 }
 
 // inlinedAt returns a JSON object for each inlined call of a function. It never returns nil, so that JSON contains [] and
@@ -49,30 +50,33 @@ func inlinedAt(sites []offsets.Frame) []Row {
 	return calls
 }
 
-// List writes a row for each function. It uses the fields Format, Width and FullNames of o. A table contains the column
-// NOTE only if some row has notes, SOURCE only if the source of some signature is known, and POSITION only if the source
-// file of some row is known. POSITION shows files without directories.
-func List(w io.Writer, rows []target.Row, o Options) error {
+// List writes a row for each function. A table shows signatures where
+// they are known. It contains the column NOTE only if some row has notes, SOURCE only if the source of some signature is known,
+// and POSITION only if the source file of some row is known. POSITION shows files without directories.
+func List(w io.Writer, rows []target.Listed, o Style) error {
 	if f := o.Format; f != Table {
-		return WriteRows(w, f, true, func(r target.Row) Row {
+		return WriteRows(w, f, true, func(r target.Listed) Row {
+			returns, _ := r.Ends()
 			return Row{
 				{"type", ColumnIf(f == JSON, "listing")}, {"function", r.Name},
-				{"address", hex(r, r.Addr)}, {"offset", hex(r, r.Offset)}, {"size", r.Size}, {"abi", r.ABI},
-				{"entry", r.Entry}, {"returns", r.Returns}, {"position", position(r)}, {"signature", r.Signature}, {"source", r.Source}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
+				{"address", hex(r, r.Addr)}, {"offset", hex(r, r.Offset)}, {"size", r.Size}, {"abi", r.Convention()},
+				{"entry", r.Entry()}, {"returns", returns}, {"position", position(r)}, {"signature", r.Signature}, {"source", r.Source}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
 			}
 		}, rows...)
 	}
-	notes := slices.ContainsFunc(rows, func(r target.Row) bool { return listNote(r) != "" })
-	sources := slices.ContainsFunc(rows, func(r target.Row) bool { return r.Source != "" })
-	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
-	short := ShortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
-	return WriteTable(w, o.Width, rows, func(r target.Row) Row {
+	notes := slices.ContainsFunc(rows, func(r target.Listed) bool { return listNote(r) != "" })
+	sources := slices.ContainsFunc(rows, func(r target.Listed) bool { return r.Source != "" })
+	positions := slices.ContainsFunc(rows, func(r target.Listed) bool { return r.File != "" })
+	name := func(r target.Listed) string { return cmp.Or(r.Signature, r.Name) }
+	short := ShortNames(o.Full, rows, name)
+	return WriteTable(w, o.Width, rows, func(r target.Listed) Row {
 		at := position(r)
+		returns, _ := r.Ends()
 		return Row{
-			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", ColumnIf(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
+			{"FUNCTION", cmp.Or(short[name(r)], name(r))}, {"POSITION", ColumnIf(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
 			{"ADDRESS", Nonzero(hex(r, r.Addr))}, {"OFFSET", Nonzero(hex(r, r.Offset))}, {"SIZE", Nonzero(r.Size)},
-			{"ABI", Nonzero(r.ABI)}, {"ENTRY", r.Entry},
-			{"RETURNS", ValueIf(r.Size > 0, r.Returns)}, {"SOURCE", ColumnIf(sources, Nonzero(r.Source))}, {"NOTE", ColumnIf(notes, listNote(r))},
+			{"ABI", Nonzero(r.Convention())}, {"ENTRY", r.Entry()},
+			{"RETURNS", ValueIf(r.Size > 0, returns)}, {"SOURCE", ColumnIf(sources, Nonzero(r.Source))}, {"NOTE", ColumnIf(notes, listNote(r))},
 		}
 	})
 }

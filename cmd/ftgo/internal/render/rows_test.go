@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -54,23 +55,27 @@ func withEvents() []stats.Func {
 	}
 }
 
-func listed() []target.Row {
-	return []target.Row{
-		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, File: "/src/store/store.go", Line: 42, ABI: "ABIInternal", Entry: "after check", Returns: 3},
-		{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Addr: 0x4a1c60, Offset: 0xa1c60, Size: 96, ABI: "ABIInternal", Entry: "start", Returns: 1, TailJumps: 2},
-		{Name: "runtime.memmove", Addr: 0x47f0a0, Offset: 0x7f0a0, Size: 1500, ABI: "ABI0", Entry: "start", Returns: 9, TailJumps: 1, Note: "entry only: undecodable byte at +0x1a"},
-	}
+func listed() []target.Listed {
+	first, second, third := inFile("main.(*Store).Get", 0x4a1b20, 312, 3, 0), inFile("github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", 0x4a1c60, 96, 1, 2), inFile("runtime.memmove", 0x47f0a0, 1500, 9, 1)
+	first.File, first.Line, first.Sites.Check = "/src/store/store.go", 42, &offsets.Site{}
+	third.ABI, third.Note = offsets.ABI0, "entry only: undecodable byte at +0x1a"
+	return []target.Listed{first, second, third}
+}
+
+func inFile(name string, addr, size uint64, returns, tails int) target.Listed {
+	sites := &offsets.Sites{Returns: make([]offsets.Site, returns), Tails: make([]offsets.Site, tails)}
+	return target.Listed{Func: offsets.Func{Name: name, Addr: addr, Size: size}, Sites: sites, Offset: addr - 0x400000}
 }
 
 // inlinedRows returns a function that was always inlined, one that also has code of its own, and an instruction.
-func inlinedRows() []target.Row {
-	return []target.Row{
-		{Name: "main.grow", Entry: "none", Note: "no code of its own: inlined at 1 place: main.f main.go:16",
-			Inlined: []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 16}}},
-		{Name: "main.double", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 32, File: "/src/main.go", Line: 9, ABI: "ABIInternal", Entry: "start", Returns: 1,
-			Note: "calls not seen: also inlined at 2 places", Inlined: []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 17}, {Function: "main.g"}}},
-		{Name: "store.go:42", Addr: 0x4a1b2a, Offset: 0xa1b2a, File: "/src/store.go", Line: 42, ABI: "ABI0", Entry: "instruction"},
-	}
+func inlinedRows() []target.Listed {
+	grow, double, line := inFile("main.grow", 0, 0, 0, 0), inFile("main.double", 0x4a1b20, 32, 1, 0), inFile("store.go:42", 0x4a1b2a, 0, 0, 0)
+	grow.Offset, grow.Err, grow.Note = 0, io.EOF, "no code of its own: inlined at 1 place: main.f main.go:16"
+	grow.Inlined = []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 16}}
+	double.File, double.Line, double.Note = "/src/main.go", 9, "calls not seen: also inlined at 2 places"
+	double.Inlined = []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 17}, {Function: "main.g"}}
+	line.File, line.Line, line.ABI, line.Point = "/src/store.go", 42, offsets.ABI0, true
+	return []target.Listed{grow, double, line}
 }
 
 // treesJSON writes trees, and a call outside of trees. Calls and events follow their tree.
@@ -85,7 +90,7 @@ func treesJSON(b *bytes.Buffer) error {
 		{First: call, Root: call, Took: 9, LeftOut: 2, Lines: []*Line{call, event, branch, goesOn}},
 		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Line{Function: "main.f", Thread: thread}},
 	}
-	w := NewCallWriter(b, Options{Format: JSON})
+	w := NewCallWriter(b, LineOptions{Style: Style{Format: JSON}})
 	return errors.Join(w.Tree(trees[0]), w.Tree(trees[1]), w.Line(call))
 }
 
@@ -99,12 +104,12 @@ func TestEventLine(t *testing.T) {
 		},
 	}
 	for _, c := range []struct {
-		o    Options
+		o    LineOptions
 		want string
 	}{
-		{Options{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
-		{Options{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
-		{Options{Format: JSON}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
+		{LineOptions{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
+		{LineOptions{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
+		{LineOptions{Style: Style{Format: JSON}}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
 			`"fields":{"prev_comm":"a b=\"\n\u001b[2J�","prev_state":-1,"buf":"0xc000","addr":"7f01","none":""}}`},
 	} {
 		var b bytes.Buffer
@@ -118,11 +123,11 @@ func TestEventLine(t *testing.T) {
 // TestWriteErrors checks that writers of calls and profiles return the error of the underlying writer.
 func TestWriteErrors(t *testing.T) {
 	errs := map[string]error{
-		"header": NewCallWriter(brokenWriter{}, Options{Format: CSV}).Header(), "profile": PprofStacks(brokenWriter{}, stacks(), Profiled{}),
+		"header": NewCallWriter(brokenWriter{}, LineOptions{Style: Style{Format: CSV}}).Header(), "profile": PprofStacks(brokenWriter{}, stacks(), Profiled{}),
 	}
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		c := get()
-		errs["call as "+f.String()] = NewCallWriter(brokenWriter{}, Options{Format: f}).Line(&c)
+		errs["call as "+f.String()] = NewCallWriter(brokenWriter{}, LineOptions{Style: Style{Format: f}}).Line(&c)
 	}
 	for name, err := range errs {
 		if !errors.Is(err, errBroken) {

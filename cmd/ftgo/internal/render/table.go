@@ -182,11 +182,11 @@ const (
 	maxEdge     = 1 << 33 // the largest power of two that fits into the ten columns of an edge
 )
 
-// Histograms writes a histogram for each function that completed a call: of Options.Amount, or of latencies if Amount is
+// Histograms writes a histogram for each function that completed a call: of RowOptions.Amount, or of latencies if Amount is
 // "". The format is that of bcc's funclatency -F (print_log2_hist in src/python/bcc/table.py) without leading empty
 // ranges. The bounds of ranges are powers of two of a unit. The unit of latencies is the largest that is not longer than
 // the fastest call, or a larger unit if the slowest call would need more than ten digits.
-func Histograms(w io.Writer, rows []stats.Func, o Options) error {
+func Histograms(w io.Writer, rows []stats.Func, o RowOptions) error {
 	var text bytes.Buffer
 	for _, row := range rows {
 		switch {
@@ -200,7 +200,7 @@ func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 	return write(w, text.Bytes())
 }
 
-func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Options) {
+func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o RowOptions) {
 	fmt.Fprintf(text, "\nFunction = %s", printable.Text(row.Name))
 	if o.By {
 		fmt.Fprintf(text, ", %s", o.valueCell(row, true))

@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
+func tableLines(t *testing.T, rows []stats.Func, o RowOptions) []string {
 	t.Helper()
 	var b bytes.Buffer
 	fixture.NoError(t, Functions(&b, rows, o))
@@ -25,7 +25,7 @@ func TestTableColumnsLineUp(t *testing.T) {
 	rows := ordinary()
 	rows[0].Name = "main.世界"
 	rows[1].Name = "example.org/a/long/path/to/a/module/pkg.fib"
-	lines := tableLines(t, rows, Options{Latency: true, Width: 80})
+	lines := tableLines(t, rows, RowOptions{Style: Style{Width: 80}, Latency: true})
 	for _, line := range lines {
 		if got, want := printable.Columns(line), printable.Columns(lines[0]); got != want {
 			t.Errorf("%d columns, header has %d: %q", got, want, line)
@@ -39,7 +39,7 @@ func TestTableOfLargeSums(t *testing.T) {
 	for range 3 {
 		row.Amounts.Record(1 << 62)
 	}
-	if line := tableLines(t, []stats.Func{row}, Options{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
+	if line := tableLines(t, []stats.Func{row}, RowOptions{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
 		t.Errorf("%q", line)
 	}
 }
@@ -49,7 +49,7 @@ func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
 	cells := []string{"15501", "1550", printable.Duration(ordinary()[0].Latency.Quantile(0.5)), printable.Duration(ordinary()[0].Latency.Quantile(0.99))}
 	for width, numbers := range map[int]int{1: 1, 20: 1, 26: 2, 40: 4} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			line := tableLines(t, ordinary(), Options{Latency: true, Width: width})[1]
+			line := tableLines(t, ordinary(), RowOptions{Style: Style{Width: width}, Latency: true})[1]
 			if got := strings.Fields(line)[1:]; !slices.Equal(got, cells[:numbers]) {
 				t.Errorf("%d columns: %q, want %q", width, line, cells[:numbers])
 			}
@@ -68,7 +68,7 @@ func TestWidths(t *testing.T) {
 	for i, name := range []string{"github.com/a/b/store.(*Store).Get", "example.org/store.(*Store).Get", "github.com/c/queue/v2.(*VeryLongTypeName).VeryLongMethodName", "gopkg.in/yaml%2ev3.Marshal", "example.org/a/b/store.(*Store).Get"} {
 		alike[i].Name = name
 	}
-	functions := func(rows []stats.Func, o Options) func(*bytes.Buffer, int) error {
+	functions := func(rows []stats.Func, o RowOptions) func(*bytes.Buffer, int) error {
 		return func(w *bytes.Buffer, width int) error {
 			o.Width = width
 			return Functions(w, rows, o)
@@ -78,14 +78,14 @@ func TestWidths(t *testing.T) {
 	fixture.NoError(t, json.Unmarshal([]byte(`{"min":1,"max":4611686018427387904,"sum":9223372036854775807,"counts":[[1,35184372088832],[16777216,1],[4611686018427387904,1]]}`), many))
 	events := []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}
 	for name, write := range map[string]func(w *bytes.Buffer, width int) error{
-		"count":             functions(alike, Options{}),
-		"probe":             functions(alike, Options{Latency: true}),
-		"full-names":        functions(alike, Options{Latency: true, FullNames: true}),
-		"crowded":           functions(crowded, Options{Latency: true, Sched: true, Events: events}),
-		"values":            functions(valued(false), Options{Latency: true, By: true, Amount: "size"}),
-		"values-of-several": functions(valued(true), Options{Latency: true, By: true}),
+		"count":             functions(alike, RowOptions{}),
+		"probe":             functions(alike, RowOptions{Latency: true}),
+		"full-names":        functions(alike, RowOptions{Style: Style{Full: true}, Latency: true}),
+		"crowded":           functions(crowded, RowOptions{Latency: true, Sched: true, Events: events}),
+		"values":            functions(valued(false), RowOptions{Latency: true, By: true, Amount: "size"}),
+		"values-of-several": functions(valued(true), RowOptions{Latency: true, By: true}),
 		"list": func(w *bytes.Buffer, width int) error {
-			return List(w, append(listed(), inlinedRows()...), Options{Width: width})
+			return List(w, append(listed(), inlinedRows()...), Style{Width: width})
 		},
 		"stacks": func(w *bytes.Buffer, width int) error {
 			callers := []stats.Location{{Addr: 1, Frames: []offsets.Frame{
@@ -95,7 +95,7 @@ func TestWidths(t *testing.T) {
 			return StackText(w, []stats.StackRow{{Calls: 1, Function: "main.f", Callers: callers}}, "", width, 0)
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
-			return Histograms(w, append(ordinary()[:1], stats.Func{Name: "main.many", Latency: many}), Options{Hist: true, Width: width})
+			return Histograms(w, append(ordinary()[:1], stats.Func{Name: "main.many", Latency: many}), RowOptions{Style: Style{Width: width}, Hist: true})
 		},
 	} {
 		golden(t, "widths-"+name, func(all *bytes.Buffer) error {

@@ -92,7 +92,7 @@ func (d *Diff) write(out io.Writer, result *compare.Compared) error {
 	if d.top > 0 {
 		shown = shown[:min(d.top, len(shown))]
 	}
-	if err := compare.Difference(out, shown, render.Options{Format: d.Format, Width: cli.Width(out), FullNames: d.Full}); err != nil {
+	if err := compare.Difference(out, shown, d.StyleFor(out)); err != nil {
 		return err
 	}
 	switch {

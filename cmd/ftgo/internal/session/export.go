@@ -34,16 +34,15 @@ func (e *Export) Define(fs *cli.Flags) {
 // directory of the container's processes. ReadArgs only stores the path, and the run looks it up when such a process
 // runs.
 func (e *Export) ReadArgs(_ string, words, _ []string) error {
-	scope := &e.Target.Scope
 	switch {
 	case e.spans && !e.sends():
 		return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
 	case e.listen == "" && !e.sends():
 		return cli.Usage("export: neither --listen ADDR nor --otlp URL is given (see ftgo export -h)")
-	case e.name == "" && !scope.Limited():
+	case e.name == "" && !e.Limited():
 		return e.Target.ReadArgs("export", words, true)
 	case e.name == "" && (len(words) == 0 || !path.IsAbs(words[0])):
-		return cli.Usage("export: %v selects no program: add -p NAME, or the path of BINARY there", scope)
+		return cli.Usage("export: %v selects no program: add -p NAME, or the path of BINARY there", e.Scope())
 	case e.name == "":
 		e.Binary, words = words[0], words[1:]
 	case strings.Trim(e.name, "0123456789") == "":
@@ -92,8 +91,8 @@ func (e *Export) Run(ctx context.Context) (err error) {
 	}
 	e.counts = metrics.NewAggregator(about, time.Now())
 	e.probed, e.failed, e.ended = make(map[procfs.Inode]*exportedFile), make(failures), make(chan *exportedFile)
-	if e.Target.Scope.Limited() {
-		e.scope = target.NewLiveScope(&e.Target.Scope)
+	if e.Limited() {
+		e.scope = target.NewLiveScope(&e.Processes)
 	}
 	if collector != nil {
 		e.sender, e.sendInterval = metrics.Start(collector, about), collector.Every

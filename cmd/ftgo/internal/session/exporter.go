@@ -134,7 +134,7 @@ func (e *Export) update(ctx context.Context) error {
 		e.waiting = true
 		name := cmp.Or(e.name, e.Binary)
 		if e.scope != nil {
-			name += " in " + e.scope.String()
+			name += " in " + e.scope.Scope()
 		}
 		e.Say("waiting for %s", name)
 	}
@@ -162,7 +162,7 @@ func (e *Export) update(ctx context.Context) error {
 	}
 	if e.scope != nil && e.scope.Missed() && !e.saidMissed {
 		e.saidMissed = true
-		e.Warn("a process ended before ftgo knew whether it was in " + e.scope.String() + ": calls of such processes are not counted")
+		e.Warn("a process ended before ftgo knew whether it was in " + e.scope.Scope() + ": calls of such processes are not counted")
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	r.scene.Recorded, _ = source.Began()
 	if !rec.Complete {
 		r.incomplete = errors.New("the recording was cut off: counts are for the recorded events, and the number of lost ones is unknown")
-		if rec.About.Options.Budget > 0 {
+		if *o.Budget > 0 {
 			r.incomplete = fmt.Errorf("%w, like the functions disarmed for the budget", r.incomplete)
 		}
 	}
@@ -107,20 +107,19 @@ func (r *run) closeBinary() {
 
 // planReplay returns a run with the plan of a recording.
 func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
-	was := &rec.About.Options
 	if o.As == "" {
-		o.As = rec.About.Command
+		o.As = rec.Command
 	}
 	if o.Merges && o.As == "trace" {
 		o.As = "probe"
 	}
-	if err := o.applyRecorded(was, rec.About.Command); err != nil {
+	if err := o.applyRecorded(rec); err != nil {
 		return nil, err
 	}
 	if err := o.checkShowable(rec); err != nil {
 		return nil, err
 	}
-	if err := o.FailIf.CheckKnown(rec.Plan.Mode == uprobe.Latency, o.Errors, "script --errors"); err != nil {
+	if err := o.CheckFailIf(rec.Plan.Mode == uprobe.Latency, o.Errors, "script --errors"); err != nil {
 		return nil, err
 	}
 	if program := rec.Facts["program"]; program != "" {
@@ -133,9 +132,9 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 		return nil, err
 	}
 	needs := o.binaryUser(rec)
-	o.Binary = rec.About.Binary.Path
+	o.Binary = rec.Binary.Path
 	lacking := ""
-	switch s := rec.About.Symbols; {
+	switch s := rec.Symbols; {
 	case r.request.Target.Binary == nil:
 		lacking = fmt.Sprintf("the binary, %s, which is missing or has changed (--binary PATH)", o.Binary)
 	case s == nil || o.Symbols != "": // resolving compares FILE of --symbols with the binary
@@ -149,16 +148,12 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 		o.Say("values are not shown: they take %s", lacking)
 	case lacking != "" && needs != "":
 		return nil, fmt.Errorf("%s: needs %s", needs, lacking)
-	case needs != "" && (o.As == rec.About.Command || needs == "--by" && o.FromTrace):
+	case needs != "" && (o.As == rec.Command || needs == "--by" && o.FromTrace):
 		if err := r.replan(rec, needs); err != nil {
 			return nil, err
 		}
 	case needs == "--by" || needs == "--where":
-		return nil, fmt.Errorf("%s of a recording for %s: not in the recording: script --by and script --as trace record values", needs, rec.About.Command)
-	}
-	r.request.Plan.Skipped = nil // the skipped functions of the recording replace them
-	for _, s := range was.Skipped {
-		r.request.Plan.Skipped = append(r.request.Plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
+		return nil, fmt.Errorf("%s of a recording for %s: not in the recording: script --by and script --as trace record values", needs, rec.Command)
 	}
 	return r, nil
 }
@@ -170,22 +165,19 @@ func (o *Options) checkShowable(rec *recording.Recording) error {
 		return err
 	}
 	switch {
-	case !slices.Contains(recordable, rec.About.Command):
-		return fmt.Errorf("read recording: of command %q", rec.About.Command)
+	case !slices.Contains(recordable, rec.Command):
+		return fmt.Errorf("read recording: of command %q", rec.Command)
 	case as == "probe" && mode != uprobe.Latency, as == "trace" && mode != uprobe.Latency && mode != uprobe.Entries:
-		return cli.Usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.About.Command)
+		return cli.Usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.Command)
 	case mode == uprobe.Count && len(o.PIDs) > 0:
 		return cli.Usage("report: -p: the kernel has counted the calls of all processes together")
 	case (o.Format == render.Folded || o.Format == render.Pprof) && rec.Plan.Stack == 0:
 		return cli.Usage("report: -o %s is for callers: record with script --stack", o.Format)
-	case mode == uprobe.Entries && as == "trace" && !o.Entries:
-		return errors.New("read recording: it lacks the ends of calls, but its options say otherwise")
 	}
-	o.Stack = min(o.Stack, rec.Plan.Stack)
 	if as == "count" {
 		o.Stack = 0
 	}
-	o.Errors = o.Errors && as != "count" && (as != "probe" || rec.About.Command == "probe")
+	o.Errors = o.Errors && as != "count" && (as != "probe" || rec.Command == "probe")
 	return nil
 }
 
@@ -211,7 +203,7 @@ func (o *Options) binaryUser(rec *recording.Recording) string {
 		return "--by"
 	case as == "count":
 		return ""
-	case o.Where.Text != "" && as == "trace":
+	case o.Where.Source != "" && as == "trace":
 		return "--where"
 	case o.OnlyErrors && as == "trace":
 		return "--errors"
@@ -233,13 +225,13 @@ func (o *Options) binaryUser(rec *recording.Recording) string {
 
 // tracedBinary opens the traced binary. Without --binary, it returns nil if the file is missing or has changed.
 func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err error) {
-	path := cmp.Or(o.tracedPath, rec.About.Binary.Path)
+	path := cmp.Or(o.tracedPath, rec.Binary.Path)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a regular file", path)
 	}
 	if err == nil {
-		b, err = rec.About.Binary.Open(path)
+		b, err = rec.Binary.Open(path)
 	}
 	if o.tracedPath == "" {
 		err = nil // --binary is not given
@@ -261,7 +253,7 @@ func (r *run) replan(rec *recording.Recording, needs string) error {
 	}
 	if err := rec.SetEventNames(r.request.Plan); err != nil {
 		return fmt.Errorf("%s: not in the recording: this ftgo, or this command, needs values that were not fetched (recorded by ftgo %s): %w",
-			needs, rec.About.Version, err)
+			needs, rec.Version, err)
 	}
 	return nil
 }

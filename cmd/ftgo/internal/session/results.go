@@ -116,7 +116,7 @@ func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.
 	recordings.Lock()
 	defer recordings.Unlock()
 	one := *o
-	one.MaxLost, one.FailIf.Text, one.Merges = nil, "", true
+	one.MaxLost, one.FailIf.Source, one.Merges = nil, "", true
 	r, err := one.openReplay(g)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.
 	if err := errors.Join(r.trace(ctx, io.Discard), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.name, err)
 	}
-	return []*compare.Run{{File: g.name, Summary: r.last.Summary, Funcs: r.view.(*view.Table).Rows(r.last)}}, nil
+	return []*compare.Run{{File: g.name, Summary: r.table.Summary, Funcs: r.view.(*view.Table).Rows(r.table)}}, nil
 }
 
 // showSum merges several runs, and writes the table of their sum.
@@ -138,7 +138,7 @@ func (o *Options) showSum(all []*compare.Run) error {
 	if err != nil {
 		return err
 	}
-	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
+	if err := o.CheckFailIf(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
 	err = o.Write(o.Env, o.files, func(out io.Writer) error { return o.View().WriteMerged(out, sum) })

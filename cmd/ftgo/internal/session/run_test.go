@@ -60,7 +60,7 @@ func (s *fakeSource) Read(context.Context) iter.Seq2[*pairing.Item, error] {
 			s.last = &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: []pairing.Count{{Calls: 3, Timed: 3}}}}
 			yield(nil, io.EOF)
 		case s.calls == 0:
-			yield(nil, cmp.Or(s.do("read"), io.EOF))
+			yield(nil, cmp.Or(s.do("read"), trace.ErrLimit))
 		case s.marked:
 			if s.marked = false; !yield(&pairing.Item{Kind: pairing.Marked}, nil) {
 				return
@@ -112,7 +112,7 @@ func (v *fakeView) Needs() view.Needs {
 }
 func (v *fakeView) Begin(*view.Scene) error { return v.note("begin") }
 
-func (v *fakeView) Interval(*trace.Reading) error {
+func (v *fakeView) Interval(*engine.Table) error {
 	if v.intervals--; v.intervals == 0 {
 		return view.ErrEnough
 	}
@@ -126,7 +126,7 @@ func (v *fakeView) Take(it *pairing.Item) error {
 	return v.note("return")
 }
 
-func (v *fakeView) End(t *trace.Reading) error {
+func (v *fakeView) End(t *engine.Table) error {
 	return v.note("end")
 }
 
@@ -181,7 +181,7 @@ func TestPanics(t *testing.T) {
 }
 
 func fakeRun(s trace.Source, v view.View) *run {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Returns: true}}}
 	return &run{
 		Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}},
 		view:    v, needs: v.Needs(), source: s, request: engine.Request{Plan: plan, Source: trace.Options{Costs: trace.NoCosts{}}},

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/gdamore/tcell/v3"
-
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // keys maps keys without a character, like Home, to the runes that Press takes for them.
@@ -70,7 +68,7 @@ func draw(s tcell.Screen, handle handler) {
 		return Nothing
 	})
 	for y, line := range lines {
-		text, style := cli.TerminalText(line.Text), styles[line.Style]
+		text, style := line.Text, styles[line.Style]
 		for x := 0; text != "" && x < width; {
 			rest, columns := s.Put(x, y, text, style)
 			if rest == text {

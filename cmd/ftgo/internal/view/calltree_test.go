@@ -109,7 +109,7 @@ func TestCallTrees(t *testing.T) {
 		{"no room in the tree", 0, 3, 3, 100, "a b . c . d e . . f . ."},
 		{"no room at all", 0, 100, 3, 3, "a b c 2:x . . . 2:y 2:. 2:."},
 	} {
-		trees := newForest(c.depth, render.NewCallWriter(&all, render.Options{}).Tree)
+		trees := newForest(c.depth, render.NewCallWriter(&all, render.LineOptions{}).Tree)
 		trees.limit, trees.slow, trees.total = c.limit, time.Duration(c.slow)*time.Microsecond, c.total
 		fmt.Fprintf(&all, "=== %s: %s\n", c.name, c.play)
 		grow(t, trees, c.play)

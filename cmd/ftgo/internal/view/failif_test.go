@@ -22,13 +22,15 @@ func TestFailIf(t *testing.T) {
 		{"calls == 0 && p50 < 1h", ""}, // an unknown number makes the condition unknown
 		{"calls == 0 || p50 < 1ns", "calls == 0 || p50 < 1ns: true of main.never (calls 0, p50 not known)"},
 	} {
-		f, err := failIfForm.Read(c.expr)
+		var o Options
+		var err error
+		o.FailIf, err = failIfForm.Read(c.expr)
 		if err != nil {
 			t.Errorf("%s: %v", c.expr, err)
 			continue
 		}
 		got := ""
-		if err := f.check([]stats.Func{slow, never}); err != nil {
+		if err := o.failIf([]stats.Func{slow, never}); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

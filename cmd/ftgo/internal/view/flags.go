@@ -9,9 +9,9 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -22,33 +22,32 @@ type Options struct {
 	cli.Output
 	TableFlags
 	LineFlags
-	trace.Limits
 
-	Program []string
-	Stack   int    // the number of callers to show
-	Calls   uint64 // the number of calls after which the run ends, 0 means no limit
-	Sched   bool   // split latencies into running, runnable and waiting
-	DryRun  bool   // print the parts of --where that the kernel and ftgo evaluate
-	Fetch   capture.Limits
+	Stack    int           // the number of callers to show
+	Interval time.Duration // 0 means no intervals
+	Calls    uint64        // the number of calls after which the run ends, 0 means no limit
+	Sched    bool          // split latencies into running, runnable and waiting
+	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
+	Fetch    capture.Limits
 }
 
 // TableFlags are the flags of tables.
 type TableFlags struct {
 	Top       int
 	Sort      string // one of orders; "" means sum if --sum is set, else calls
-	By, Sum   Value
+	By, Sum   where.Expr
 	FromTrace bool // the run is a recording of trace, which has the values that trace shows
 	PerHost   bool // write separate rows for each machine
 	Hist      bool
 	Errors    bool
-	FailIf    Value
+	FailIf    where.Expr
 	Summaries bool // in JSON, write a summary after each interval
 	Merges    bool // the command report merges several runs, so a Table does not write the rows of a single run
 }
 
 // LineFlags are the flags of lines. They select calls and the contents of a line.
 type LineFlags struct {
-	Where      Value
+	Where      where.Expr
 	OnlyErrors bool // --errors of trace
 	Min        time.Duration
 	Slow       time.Duration // show only trees with a root that took longer; 0 means no limit
@@ -154,7 +153,7 @@ func (o *Options) DefineTable(fs *cli.Flags) {
 	fs.BoolVar(&o.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
 	o.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 	fs.Check(func(string) error {
-		o.Errors = o.Errors || o.Sort == "errors" || o.FailIf.uses("errors")
+		o.Errors = o.Errors || o.Sort == "errors" || o.FailIf.Uses("errors")
 		return nil
 	})
 }
@@ -173,7 +172,7 @@ func (o *Options) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&o.Top, "top", "t", 0, "show only the first `N` functions")
 	cli.Define(fs, &o.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", orders...))
-	cli.Define(fs, &o.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
+	cli.Define(fs, &o.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid", rowForm)
 	cli.Define(fs, &o.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
 }
 

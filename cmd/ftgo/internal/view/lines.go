@@ -13,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -23,6 +22,7 @@ type Lines struct {
 	stream
 	calls      *render.CallWriter
 	trees      *forest                    // nil without trees
+	keeps      bool                       // the view keeps lines: trees do, and the slowest calls of a Closeup
 	latest     uint64                     // the latest time stamp of a call or goroutine
 	idleLatest uint64                     // the value of latest at the time idleSince
 	idleSince  time.Time                  // when advanceTrees first found the value idleLatest
@@ -57,10 +57,10 @@ func (v *Lines) Needs() Needs {
 func (v *Lines) Begin(s *Scene) error {
 	v.begin(s)
 	o := v.opt
-	opt := render.Options{Format: o.Format, Times: o.Times, Processes: o.ManyProcesses(), Stacks: o.Stack > 0, Sched: o.Sched}
+	opt := render.LineOptions{Style: o.Style, Times: o.Times, Processes: o.ManyProcesses(), Stacks: o.Stack > 0, Sched: o.Sched}
 	if o.Template != nil {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(o.Template[0], o.Template[1:]); err != nil {
+		if opt.Template, err = render.ParseCallFormat(o.Template[0], o.Template[1:]); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}
@@ -79,7 +79,7 @@ func (v *Lines) Begin(s *Scene) error {
 		v.stacks = engine.NewStacks(s.Target.Binary)
 	}
 	if o.Trees() {
-		v.trees = newForest(o.Depth, v.writeTree)
+		v.trees, v.keeps = newForest(o.Depth, v.writeTree), true
 		v.trees.maxWait = cmp.Or(v.opt.TreeWait, v.trees.maxWait)
 		if o.Slow > 0 {
 			v.trees.slow, v.trees.total = o.Slow, maxSlow
@@ -186,27 +186,21 @@ func (v *Lines) selects(c *pairing.Call) bool {
 	return !v.Plan.Funcs[c.Func].Role.Hidden && (v.opt.Inside == "" || c.Inside)
 }
 
-// line returns the line of a call, nil if a flag leaves out the call. Without trees, the line is valid until the next
-// call of the same function.
-func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
+// line returns the line of a call, nil if a flag leaves out the call. Unless keeps is true, the line is valid until the
+// next call of the same function.
+func (v *Lines) line(c *pairing.Call, ended bool) (line *render.Line) {
 	o := v.opt
 	f := &v.Plan.Funcs[c.Func]
 	if !v.selects(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
 		return nil
 	}
 	fl := v.funcs[f.Func]
-	var call *exprCall
-	if fl == nil || v.trees != nil {
-		call = &exprCall{}
+	if fl == nil || v.keeps {
+		line = (&funcValues{}).line(c, f.Name)
 	} else {
-		call = &fl.reused
+		line = fl.line(c, f.Name)
 	}
-	line := &call.line
-	*line = render.Line{
-		Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, Time: v.Clock.Wall(c.Start),
-		Args: line.Args[:0], Results: line.Results[:0],
-	}
-	if ended {
+	if line.Time = v.Clock.Wall(c.Start); ended {
 		if line.End = c.Outcome.String(); c.Outcome == pairing.Abandoned {
 			line.End = "lost"
 		}
@@ -222,7 +216,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 			return nil
 		}
 	}
-	if fl != nil && !v.readValues(call, fl, c, f) { // a single instruction has no arguments
+	if fl != nil && !v.readValues(line, fl, c, f) { // a single instruction has no arguments
 		return nil
 	}
 	if v.stacks != nil {
@@ -232,17 +226,16 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 }
 
 // readValues sets the arguments and results of a line. It returns false if --errors or --where leaves out the call.
-func (v *Lines) readValues(call *exprCall, fl *funcValues, c *pairing.Call, f *uprobe.Probe) bool {
-	call.funcValues, call.line.ArgsNote = fl, fl.note
-	call.read(c, f, v.memory)
-	last := call.line.Results
+func (v *Lines) readValues(line *render.Line, fl *funcValues, c *pairing.Call, f *uprobe.Probe) bool {
+	fl.read(line, c, f, v.memory)
+	last := line.Results
 	if fl.errorHidden {
-		last = call.ret
+		last = line.HiddenResults
 	}
-	if v.opt.OnlyErrors && call.line.End != "" && !isError(last) {
+	if v.opt.OnlyErrors && line.End != "" && !isError(last) {
 		return false
 	}
-	is := fl.filter.Eval(call)
+	is := fl.filter.Eval(line)
 	if is == where.Unknown {
 		v.undecided++
 	}
@@ -250,7 +243,7 @@ func (v *Lines) readValues(call *exprCall, fl *funcValues, c *pairing.Call, f *u
 }
 
 // End writes the remaining trees, prints notes about missing calls, and writes the summary.
-func (v *Lines) End(t *trace.Reading) error {
+func (v *Lines) End(t *engine.Table) error {
 	if !v.enough() && v.trees != nil {
 		if err := v.trees.writeEnded(); err != nil && !errors.Is(err, ErrEnough) {
 			return err
@@ -295,7 +288,7 @@ func (s *stream) begin(scene *Scene) {
 }
 
 // Interval does nothing, because lines are written when calls happen.
-func (s *stream) Interval(*trace.Reading) error { return nil }
+func (s *stream) Interval(*engine.Table) error { return nil }
 
 // flushEvery is the least time between two flushes. Users do not notice such a delay.
 const flushEvery = 50 * time.Millisecond

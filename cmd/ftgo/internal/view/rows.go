@@ -18,7 +18,7 @@ import (
 )
 
 // parseFailIf parses the value of --fail-if, a condition on the numbers of a function. It returns an error for an
-// unknown number. See [Value.CheckKnown] for numbers that only some commands measure.
+// unknown number. See [Options.CheckFailIf] for numbers that only some commands measure.
 func parseFailIf(text string) (where.Expr, error) {
 	e, err := where.Parse(text)
 	if err != nil {
@@ -127,59 +127,45 @@ func scaled(r stats.Func, sum int64) int64 {
 	return 0
 }
 
-// uses reports whether the expression uses a variable or number with this name.
-func (v *Value) uses(name string) bool {
-	return slices.Contains(v.expr.Refs(), where.Ref{Path: name})
-}
-
-// CheckKnown returns an error if a condition uses a number that the run does not measure, because the condition could
-// never be true. If latency is true, the run measures latencies. If errors is true, it counts errors. errorFlag is the
-// command and flag that would count errors.
-func (v *Value) CheckKnown(latency, errors bool, errorFlag string) error {
-	for _, ref := range v.expr.Refs() {
+// CheckFailIf returns an error if --fail-if uses a number that the run does not measure, because the condition could never
+// be true. If latency is true, the run measures latencies. If errors is true, it counts errors. errorFlag is the command
+// and flag that would count errors.
+func (o *Options) CheckFailIf(latency, errors bool, errorFlag string) error {
+	for _, ref := range o.FailIf.Refs() {
 		switch {
 		case !latency && ref.Path != "calls" && ref.Path != "rate":
-			return cli.Usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.Text, ref.Path)
+			return cli.Usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", o.FailIf.Source, ref.Path)
 		case !errors && ref.Path == "errors":
-			return cli.Usage("--fail-if %q: errors are counted with %s alone", v.Text, errorFlag)
+			return cli.Usage("--fail-if %q: errors are counted with %s alone", o.FailIf.Source, errorFlag)
 		}
 	}
 	return nil
 }
 
-// check returns an error with status [cli.ExitFailIf] if the condition is true for a row. An unknown number makes no
-// comparison true.
-func (v *Value) check(rows []stats.Func) error {
-	if v.Text == "" {
+// failIf returns an error with status [cli.ExitFailIf] if the condition of --fail-if is true for a row. The error has the
+// numbers of the first such row that the condition uses. An unknown number makes no comparison true.
+func (o *Options) failIf(rows []stats.Func) error {
+	if o.FailIf.Source == "" {
 		return nil
 	}
-	var failing []string
-	for _, row := range rows {
-		if v.expr.Eval(exprRow{row}) == where.True {
-			failing = append(failing, v.explain(row))
-		}
-	}
-	if len(failing) == 0 {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return o.FailIf.Eval(exprRow{row}) != where.True })
+	if len(rows) == 0 {
 		return nil
 	}
-	others := ""
-	if n := len(failing) - 1; n > 0 {
-		others = fmt.Sprintf(", and of %d more", n)
-	}
-	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.Text, failing[0], others))
-}
-
-// explain returns the name of a row and the numbers that the condition uses.
-func (v *Value) explain(row stats.Func) string {
 	var numbers []string
-	for _, ref := range v.expr.Refs() {
+	for _, ref := range o.FailIf.Refs() {
 		text := "not known"
-		if n := (exprRow{row}).Value(ref.Path); n != nil && n.Type == nsType {
+		if n := (exprRow{rows[0]}).Value(ref.Path); n != nil && n.Type == nsType {
 			text = printable.Duration(int64(n.Num))
 		} else if n != nil {
 			text = fmt.Sprint(n.Num)
 		}
 		numbers = append(numbers, ref.Path+" "+text)
 	}
-	return fmt.Sprintf("%s (%s)", printable.Text(strings.TrimSpace(row.Name+" "+row.Value)), strings.Join(numbers, ", "))
+	others := ""
+	if n := len(rows) - 1; n > 0 {
+		others = fmt.Sprintf(", and of %d more", n)
+	}
+	name := printable.Text(strings.TrimSpace(rows[0].Name + " " + rows[0].Value))
+	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s (%s)%s", o.FailIf.Source, name, strings.Join(numbers, ", "), others))
 }

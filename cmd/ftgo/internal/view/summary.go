@@ -27,10 +27,10 @@ func writeSummary(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func,
 func (o *Options) WriteMerged(out io.Writer, sum *compare.Run) error {
 	rows := sum.Funcs
 	sortRows(rows, o.order())
-	failed := o.FailIf.check(rows)
+	failed := o.failIf(rows)
 	shown := topRows(slices.Clone(rows), o.Top)
-	options := render.Options{
-		Format: o.Format, Width: cli.Width(out), FullNames: o.Full, Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+	options := render.RowOptions{
+		Style: o.StyleFor(out), Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
 		Hist: o.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
 	}
 	err := render.Functions(out, shown, options)

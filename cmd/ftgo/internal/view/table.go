@@ -15,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -29,16 +28,13 @@ type Table struct {
 	intervals int // the number of written intervals
 
 	// For --by and --sum:
-	funcs      map[*offsets.Func]*funcValues
-	memory     *engine.Memories
-	byStacks   *engine.Stacks    // nil unless --by uses the callers
-	stackTexts map[string]string // cached results of stackText by [engine.Stacks.AppendKey]
-	stackKey   []byte            // a buffer for a key
+	funcs  map[*offsets.Func]*funcValues
+	memory *engine.Memories
 }
 
 // NewTable returns a view of tables with the numbers that a mode measures.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
-	return &Table{opt: o, mode: mode, funcs: make(map[*offsets.Func]*funcValues), stackTexts: make(map[string]string)}
+	return &Table{opt: o, mode: mode, funcs: make(map[*offsets.Func]*funcValues)}
 }
 
 func (v *Table) Needs() Needs {
@@ -50,8 +46,7 @@ func (v *Table) Needs() Needs {
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls
 	if v.opt.UsesValues() {
 		t := &needs.Totals
-		needs.Stacks = needs.Stacks && !v.opt.By.UsesStack()
-		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Text != "", v.opt.Sum.Text != "", v.observe, v.opt.rankBy()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Source != "", v.opt.Sum.Source != "", v.observe, v.opt.rankBy()
 	}
 	return needs
 }
@@ -88,9 +83,6 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 func (v *Table) Begin(s *Scene) error {
 	v.Scene = s
 	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	if v.opt.By.UsesStack() {
-		v.byStacks = engine.NewStacks(s.Target.Binary)
-	}
 	if v.opt.Format == render.Pprof && cli.IsTerminal(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
@@ -100,35 +92,36 @@ func (v *Table) Begin(s *Scene) error {
 // Take does nothing: the totals sum the calls.
 func (v *Table) Take(*pairing.Item) error { return nil }
 
-func (v *Table) Interval(t *trace.Reading) error {
+func (v *Table) Interval(t *engine.Table) error {
 	if v.opt.Format == render.Table {
 		if _, err := fmt.Fprintf(v.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
 		}
 	}
 	v.intervals++
-	interval := &render.Interval{Number: v.intervals, End: t.At}
 	o := v.options()
-	o.Interval, o.NoHeader = interval, v.intervals > 1
+	o.Interval = &render.Interval{Number: v.intervals, End: t.At}
 	err := render.Functions(v.Out, v.arrange(t.Since, v.opt.Top), o)
 	if err == nil && v.opt.Summaries && v.opt.Format == render.JSON {
-		err = render.SummaryJSON(v.Out, t.Summary, interval)
+		err = render.SummaryJSON(v.Out, t.Summary, o.Interval)
 	}
 	return err
 }
 
 // Rows returns the sorted rows of a whole run.
-func (v *Table) Rows(t *trace.Reading) []stats.Func { return v.arrange(t.Whole, 0) }
+func (v *Table) Rows(t *engine.Table) []stats.Func { return v.arrange(t.Whole, 0) }
 
 // arrange returns the first top rows in the order of --sort. It leaves out functions without calls, unless FUNC is their
 // name and there are no values of --by.
 func (v *Table) arrange(rows []stats.Func, top int) []stats.Func {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool {
-		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!v.Plan.Funcs[row.Func].Role.Named || v.opt.By.Text != "")
+		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!v.role(row).Named || v.opt.By.Source != "")
 	})
 	sortRows(rows, v.opt.order())
 	return topRows(rows, top)
 }
+
+func (v *Table) role(row stats.Func) uprobe.Role { return v.Plan.Funcs[row.Func].Role }
 
 // noteInlined adds a note to functions that the compiler has also inlined into some callers, because probes do not see
 // inlined calls. It reads all of the debug information, so it runs after the probes were removed.
@@ -137,22 +130,22 @@ func (v *Table) noteInlined(rows []stats.Func) {
 		return
 	}
 	for i := range rows {
-		if v.Plan.Funcs[rows[i].Func].Role.Named && rows[i].Note == "" {
+		if v.role(rows[i]).Named && rows[i].Note == "" {
 			rows[i].Note = v.Target.AlsoInlined(rows[i].Name)
 		}
 	}
 }
 
-func (v *Table) options() render.Options {
+func (v *Table) options() render.RowOptions {
 	o := v.opt
-	return render.Options{
-		Format: o.Format, By: o.By.Text != "", ByStack: o.By.UsesStack(), Amount: o.Sum.Text, Hist: o.Hist,
+	return render.RowOptions{
+		Style: o.StyleFor(v.Out), By: o.By.Source != "", Amount: o.Sum.Source, Hist: o.Hist,
 		Latency: v.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: v.Events,
-		Budgeted: v.Plan.GroupSize > 0, FullNames: o.Full, Width: cli.Width(v.Out),
+		Budgeted: v.Plan.GroupSize > 0,
 	}
 }
 
-func (v *Table) End(t *trace.Reading) error {
+func (v *Table) End(t *engine.Table) error {
 	if v.opt.Merges {
 		return nil
 	}
@@ -166,14 +159,14 @@ func (v *Table) End(t *trace.Reading) error {
 		v.noteInlined(rows)
 	}
 	// FUNC selects a wrapper together with the function that the user means. The calls of the wrapper depend on the compiler.
-	failed := v.opt.FailIf.check(slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return v.Plan.Funcs[row.Func].Role.Wrapper }))
+	failed := v.opt.failIf(slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return v.role(row).Wrapper }))
 	if err := v.writeTotals(t, v.arrange(rows, v.opt.Top)); err != nil {
 		return err
 	}
 	return cmp.Or(writeSummary(v.Env, v.opt.Format, v.Out, rows, t.Summary), failed)
 }
 
-func (v *Table) writeTotals(t *trace.Reading, rows []stats.Func) error {
+func (v *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
 	switch {
 	case v.opt.Format == render.Folded || v.opt.Format == render.Pprof:
 		return v.writeStacks(t)
@@ -198,14 +191,14 @@ func (v *Table) writeTotals(t *trace.Reading, rows []stats.Func) error {
 }
 
 // writeStacks writes the callers of functions.
-func (v *Table) writeStacks(t *trace.Reading) error {
+func (v *Table) writeStacks(t *engine.Table) error {
 	if v.Stacks == nil {
 		return nil
 	}
 	if n := v.Stacks.Beyond; n > 0 {
 		v.Env.Warn(fmt.Sprintf("callers of %d calls are unknown, because there were more than %d different stacks", n, engine.MaxStacks))
 	}
-	amount := v.opt.Sum.Text
+	amount := v.opt.Sum.Source
 	b := v.Plan.Binary
 	rows := v.Stacks.Rows()
 	funcs := make(map[int]*stats.Func)

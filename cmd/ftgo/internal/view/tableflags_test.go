@@ -9,7 +9,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -72,7 +71,7 @@ func TestTopRows(t *testing.T) {
 		{"", "", "calls", "calls"}, {"n", "", "sum", "sum"}, {"n", "calls", "calls", "calls"}, {"n", "p99", "p99", "time"}, {"", "name", "name", "calls"},
 	} {
 		flags := Options{TableFlags: TableFlags{Sort: c.sort}}
-		flags.Sum.Text = c.sum
+		flags.Sum.Source = c.sum
 		if flags.order() != c.order || flags.rankBy() != c.rankBy {
 			t.Errorf("%+v: %s, %s", c, flags.order(), flags.rankBy())
 		}
@@ -85,10 +84,10 @@ func TestStacksBeyond(t *testing.T) {
 		var out, stderr strings.Builder
 		stacks := &engine.Stacks{}
 		stacks.Beyond = beyond
-		r := &Table{opt: &Options{Output: cli.Output{Format: render.Folded}}, Scene: &Scene{
+		r := &Table{opt: &Options{Output: cli.Output{Style: render.Style{Format: render.Folded}}}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
 		}}
-		if err := r.writeStacks(&trace.Reading{}); err != nil || out.String() != "" || stderr.String() != want {
+		if err := r.writeStacks(&engine.Table{}); err != nil || out.String() != "" || stderr.String() != want {
 			t.Errorf("%d: %v, %q, %q", beyond, err, out.String(), stderr.String())
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -33,7 +32,7 @@ func NewOverview(o *Options, show func(top.Page)) *Overview {
 
 func (v *Overview) Needs() Needs {
 	needs := v.Table.Needs()
-	needs.Source.Soon = true
+	needs.Soon = true
 	return needs
 }
 
@@ -47,15 +46,15 @@ func shortNames(p *uprobe.Plan) map[string]string {
 	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
 
-func (v *Overview) Interval(t *trace.Reading) error {
+func (v *Overview) Interval(t *engine.Table) error {
 	v.show(v.page(t))
 	return nil
 }
 
-func (v *Overview) End(t *trace.Reading) error { return v.Interval(t) }
+func (v *Overview) End(t *engine.Table) error { return v.Interval(t) }
 
 // page returns the page at the end of an interval.
-func (v *Overview) page(t *trace.Reading) top.Page {
+func (v *Overview) page(t *engine.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
@@ -65,7 +64,7 @@ func (v *Overview) page(t *trace.Reading) top.Page {
 		switch {
 		case r.Calls > 0 || r.Completed > 0:
 			called++
-		case !v.Plan.Funcs[r.Func].Role.Named:
+		case !v.role(r).Named:
 			continue
 		}
 		if r.Latency != nil && r.Latency.Count() > 0 {
@@ -92,17 +91,11 @@ type Closeup struct {
 	*Lines
 	show     func(top.One)
 	heat     [][64]uint32   // for each interval, the number of calls by [top.Bucket]
-	slowest  []slowCall     // the slowest first
+	slowest  []*render.Line // the slowest calls, the slowest first
+	shown    []*render.Line // the slowest calls of the last page
 	lastCost *stats.Probing // the cost of probes at the end of the last interval
 	line     bytes.Buffer
 	short    string // the short name of the function
-}
-
-// slowCall is one of the slowest calls.
-type slowCall struct {
-	ns    int64
-	text  string
-	shown bool // an earlier page had this call
 }
 
 // Limits of a page.
@@ -114,12 +107,14 @@ const (
 
 // NewCloseup returns a view that passes its pages to show.
 func NewCloseup(o *Options, show func(top.One)) *Closeup {
-	return &Closeup{Lines: NewLines(o), show: show, heat: make([][64]uint32, 1)}
+	v := &Closeup{Lines: NewLines(o), show: show, heat: make([][64]uint32, 1)}
+	v.keeps = true
+	return v
 }
 
 func (v *Closeup) Needs() Needs {
-	needs := Needs{Stacks: true, Totals: engine.TotalsOptions{Intervals: true}}
-	needs.Probes.Mode, needs.Values, needs.Source.Soon = uprobe.Latency, v.values, true
+	needs := Needs{Stacks: true, Soon: true, Totals: engine.TotalsOptions{Intervals: true}}
+	needs.Probes.Mode, needs.Values = uprobe.Latency, v.values
 	return needs
 }
 
@@ -128,7 +123,7 @@ func (v *Closeup) Begin(s *Scene) error {
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]
 	v.explainUnknown()
-	v.calls = render.NewCallWriter(&v.line, render.Options{Width: longestLine, Short: short})
+	v.calls = render.NewCallWriter(&v.line, render.LineOptions{Style: render.Style{Width: longestLine}, Short: short})
 	return nil
 }
 
@@ -143,46 +138,42 @@ func (v *Closeup) Take(it *pairing.Item) error {
 	}
 	ns := v.Clock.Took(c).Nanoseconds()
 	v.heat[len(v.heat)-1][top.Bucket(ns)]++
-	if len(v.slowest) == maxSlowest && ns <= v.slowest[maxSlowest-1].ns {
+	if len(v.slowest) == maxSlowest && ns <= v.slowest[maxSlowest-1].NS {
 		return nil
 	}
-	v.line.Reset()
-	if err := v.calls.Line(v.Lines.line(c, true)); err != nil {
-		return err
-	}
-	text, _, _ := strings.Cut(v.line.String(), "\n")
-	text = strings.Replace(text, "  "+v.short+"(", "  (", 1) // the page has the name in its head
-	at, _ := slices.BinarySearchFunc(v.slowest, ns, func(s slowCall, ns int64) int { return cmp.Compare(ns, s.ns) })
-	v.slowest = slices.Insert(v.slowest, at, slowCall{ns: ns, text: text})
+	at, _ := slices.BinarySearchFunc(v.slowest, ns, func(l *render.Line, ns int64) int { return cmp.Compare(ns, l.NS) })
+	v.slowest = slices.Insert(v.slowest, at, v.Lines.line(c, true))
 	v.slowest = v.slowest[:min(len(v.slowest), maxSlowest)]
 	return nil
 }
 
-func (v *Closeup) Interval(t *trace.Reading) error {
+func (v *Closeup) Interval(t *engine.Table) error {
 	v.show(v.page(t))
 	v.heat = append(v.heat, [64]uint32{})
 	v.heat = v.heat[max(len(v.heat)-maxIntervals, 0):]
 	return nil
 }
 
-func (v *Closeup) End(t *trace.Reading) error { return v.Interval(t) }
+func (v *Closeup) End(t *engine.Table) error { return v.Interval(t) }
 
 // page returns the page at the end of an interval. It marks calls that are new among the slowest.
-func (v *Closeup) page(t *trace.Reading) top.One {
+func (v *Closeup) page(t *engine.Table) top.One {
 	p := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
 	p.Head, p.Split = []string{numbers, render.TopCost(&t.Summary, v.lastCost)}, split
 	v.lastCost = t.Probing
 	p.Callers = v.callers()
-	for i := range v.slowest {
-		s := &v.slowest[i]
+	for _, l := range v.slowest {
 		mark := "+"
-		if s.shown {
+		if slices.Contains(v.shown, l) {
 			mark = " "
 		}
-		p.Slowest = append(p.Slowest, mark+s.text)
-		s.shown = true
+		v.line.Reset()
+		_ = v.calls.Line(l) // a buffer takes everything
+		text, _, _ := strings.Cut(v.line.String(), "\n")
+		p.Slowest = append(p.Slowest, mark+strings.Replace(text, "  "+v.short+"(", "  (", 1)) // the head of the page has the name
 	}
+	v.shown = slices.Clone(v.slowest)
 	return p
 }
 
@@ -199,7 +190,7 @@ func (v *Closeup) callers() (list []string) {
 		for i, name := range names {
 			names[i] = printable.Short(name)
 		}
-		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, stats.StackSeparator)))
+		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, " < ")))
 	}
 	return list
 }

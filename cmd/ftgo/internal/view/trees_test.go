@@ -30,7 +30,7 @@ func TestWarnLeftOut(t *testing.T) {
 // TestCallTreesOfManyOpenCalls checks that calls that begin while too many others are open are left out and counted.
 func TestCallTreesOfManyOpenCalls(t *testing.T) {
 	var out bytes.Buffer
-	trees := newForest(0, render.NewCallWriter(&out, render.Options{}).Tree)
+	trees := newForest(0, render.NewCallWriter(&out, render.LineOptions{}).Tree)
 	trees.openLimit = 3
 	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
 	want := `

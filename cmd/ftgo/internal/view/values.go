@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -45,7 +44,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 			return out, cli.Usage("%w; %s", err, giveTypes)
 		case err != nil && fromUser:
 			return out, cli.WithStatus(cli.ExitUsage, err)
-		case err != nil && v.opt.Where.Text != "":
+		case err != nil && v.opt.Where.Source != "":
 			return out, skipUnlessNamed(s, f, err)
 		case err != nil:
 			v.funcs[f] = &funcValues{note: target.Note(err)}
@@ -60,7 +59,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		o := operands{funcValues: fl, sig: sig, f: f, binary: s.Binary}
 		fetch := v.opt.Fetch
 		// To compare a string with a literal, ftgo needs as many bytes of the string as the literal has.
-		fetch.StrLen = min(max(fetch.StrLen, v.opt.Where.expr.Longest()), maxStrLen)
+		fetch.StrLen = min(max(fetch.StrLen, v.opt.Where.Longest()), maxStrLen)
 		if v.opt.short() && v.opt.FewFields {
 			fetch.Fields = shortFields
 		}
@@ -113,11 +112,11 @@ type funcValues struct {
 	atEntry, atReturn []string // the paths that expressions use, fetched at the entry and at the return
 	err               string   // the name of the last result if its type is error, else ""
 
-	by, amount  where.Expr // --by and --sum
-	filter      where.Expr // the part of --where that ftgo evaluates
-	note        string     // the reason why some or all arguments are unknown
-	errorHidden bool       // the last result is fetched for --errors, but not shown
-	reused      exprCall   // the call of the last line, reused because only trees keep lines
+	by, amount  where.Expr   // --by and --sum
+	filter      where.Expr   // the part of --where that ftgo evaluates
+	note        string       // the reason why some or all arguments are unknown
+	errorHidden bool         // the last result is fetched for --errors, but not shown
+	last        *render.Line // the last line, reused unless the view keeps lines
 }
 
 // operands checks the expressions for a function, and plans the values that they use.
@@ -125,7 +124,6 @@ type operands struct {
 	*funcValues
 	binary     *offsets.Binary
 	f          *offsets.Func
-	stack      bool // expressions may use the callers
 	sig        *offsets.Signature
 	entry, ret *capture.Builder
 }
@@ -148,7 +146,7 @@ func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 		o.err = last.Name
 	}
 	e = e.WithConstants(func(path string) (c capture.Value, ok bool) {
-		if o.builder(path) != nil || builtins[path] != nil || path == "stack" && o.stack {
+		if o.builder(path) != nil || render.Properties[path] != nil {
 			return c, false
 		}
 		c.Type, c.Num, ok = o.binary.Internals().Constant(path, symname.Split(o.f.Name).Package)
@@ -156,14 +154,12 @@ func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 	})
 	err := e.Check(func(path string) (*gotype.Type, error) {
 		b := o.builder(path)
-		t, ok := builtins[path]
+		t, ok := render.Properties[path]
 		switch {
-		case b == nil && path == "stack" && o.stack:
-			return builtins["func"], nil
 		case b == nil && path == "err" && o.sig.Untyped:
 			return nil, fmt.Errorf("results of %s are not known: no debug information; %s", o.f.Name, giveTypes)
 		case b == nil && !ok:
-			return nil, target.NoVariable(o.f, o.sig, path, slices.Sorted(maps.Keys(builtins))...)
+			return nil, target.NoVariable(o.f, o.sig, path, slices.Sorted(maps.Keys(render.Properties))...)
 		case entryOnly != "" && (b == o.ret || b == nil && slices.Contains([]string{"depth", "ns", "latency", "err"}, path)):
 			return nil, fmt.Errorf("%s does not see calls end: %q", entryOnly, path)
 		case b == nil:
@@ -214,12 +210,12 @@ func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err erro
 	if v.opt.Entries {
 		entryOnly = "--entries"
 	}
-	filter, err := o.check(v.opt.Where.expr, entryOnly)
+	filter, err := o.check(v.opt.Where, entryOnly)
 	if err != nil {
 		return "", err
 	}
 	// The depth of a call would not count the callers that the kernel drops.
-	userOnly = userOnly || v.opt.Where.uses("depth") && o.builder("depth") == nil
+	userOnly = userOnly || v.opt.Where.Uses("depth") && o.builder("depth") == nil
 	kernel, inKernel, rest := filter.Split(func(r where.Ref) (string, *gotype.Type, bool) {
 		if userOnly || o.builder(r.Path) != o.entry {
 			return "", nil, false
@@ -237,60 +233,28 @@ func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err erro
 	return kernel, nil
 }
 
-// exprCall is a call as a [where.Call], so that expressions can be evaluated for it.
-type exprCall struct {
-	*funcValues
-	line       render.Line
-	entry, ret []capture.Value // the values of atEntry and atReturn, nil if they were not fetched
-	stack      string          // the callers, the innermost first, or ""
+// line returns the line of a call without its values. It is valid until the next call of the function.
+func (fl *funcValues) line(c *pairing.Call, function string) *render.Line {
+	if fl.last == nil {
+		fl.last = &render.Line{}
+	}
+	l := fl.last
+	*l = render.Line{Function: function, Thread: render.ThreadOf(c), Depth: c.Depth, Args: l.Args[:0], Results: l.Results[:0]}
+	return l
 }
 
-// read appends the shown values of a call to the arguments and results of the line, and sets entry and ret.
-func (c *exprCall) read(of *pairing.Call, f *uprobe.Probe, memory *engine.Memories) {
-	c.entry, c.ret = nil, nil
-	p := memory.Process(of)
-	if f.Values.Entry != nil && of.Args != nil {
-		c.line.Args = f.Values.Entry.AppendValues(c.line.Args, of.Args, p)
-		shown := len(c.line.Args) - len(c.atEntry)
-		c.line.Args, c.entry = c.line.Args[:shown], c.line.Args[shown:]
+// read sets the arguments and results of the line of a call, those that are shown and those for expressions.
+func (fl *funcValues) read(line *render.Line, c *pairing.Call, f *uprobe.Probe, memory *engine.Memories) {
+	line.ArgsNote, line.ErrorName = fl.note, fl.err
+	p := memory.Process(c)
+	if f.Values.Entry != nil && c.Args != nil {
+		line.Args = f.Values.Entry.AppendValues(line.Args, c.Args, p)
+		shown := len(line.Args) - len(fl.atEntry)
+		line.Args, line.HiddenArgs = line.Args[:shown], line.Args[shown:]
 	}
-	if f.Values.Return != nil && of.Results != nil {
-		c.line.Results = f.Values.Return.AppendValues(c.line.Results, of.Results, p)
-		shown := len(c.line.Results) - len(c.atReturn)
-		c.line.Results, c.ret = c.line.Results[:shown], c.line.Results[shown:]
-	}
-}
-
-// Value returns the value that a path leads to, nil if it is unknown.
-func (c *exprCall) Value(path string) *capture.Value {
-	if v := cmp.Or(capture.Find(c.entry, capture.Whole, path), capture.Find(c.ret, capture.Whole, path)); v != nil {
-		return v
-	}
-	t := builtins[path]
-	if number, ok := render.CallNumbers[path]; ok && (c.line.End == "return" || path != "ns" && path != "latency") {
-		return &capture.Value{Type: t, Num: number(&c.line)}
-	}
-	switch {
-	case path == "func":
-		return &capture.Value{Type: t, Bytes: []byte(c.line.Function), Len: int64(len(c.line.Function))}
-	case path == "stack" && c.stack != "":
-		return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
-	case path == "err" && c.err != "":
-		return capture.Find(c.ret, capture.Whole, c.err)
-	case path == "err":
-		return &capture.Value{Type: t} // nil: the function does not return an error
-	}
-	return nil
-}
-
-// builtins are the types of the properties of a call by their names in expressions: its numbers, func (the name of the
-// function) and err (the last result). A variable with such a name takes precedence.
-var builtins = make(map[string]*gotype.Type)
-
-func init() {
-	builtins["func"], _ = gotype.Basic("string")
-	builtins["err"], _ = gotype.Basic("error")
-	for name := range render.CallNumbers {
-		builtins[name], _ = gotype.Basic("int64")
+	if f.Values.Return != nil && c.Results != nil {
+		line.Results = f.Values.Return.AppendValues(line.Results, c.Results, p)
+		shown := len(line.Results) - len(fl.atReturn)
+		line.Results, line.HiddenResults = line.Results[:shown], line.Results[shown:]
 	}
 }

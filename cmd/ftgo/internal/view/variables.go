@@ -7,17 +7,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -26,17 +23,15 @@ import (
 // Variables writes the values of package variables at calls of functions.
 type Variables struct {
 	stream
-	paths    []string                                // the paths of variables or of parts of variables; expand replaces globs
-	at       []string                                // the functions; at their calls, values are read
-	last     map[int]map[string]*render.VariableLine // the last line by process and path
-	globbed  map[string]bool                         // the paths that a glob selected
-	warnOnce sync.Once                               // for the warning about variables that are left out
+	paths []string                                // the paths of variables or of parts of variables
+	at    []string                                // the functions; at their calls, values are read
+	last  map[int]map[string]*render.VariableLine // the last line by process and path
 }
 
-// NewVariables returns a view of variables. paths select variables or parts of them, and may be globs. at are the
-// functions at whose calls the values are read.
+// NewVariables returns a view of variables. paths select variables or parts of them. at are the functions at
+// whose calls the values are read.
 func NewVariables(o *Options, paths, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, paths: paths, at: at, last: make(map[int]map[string]*render.VariableLine), globbed: make(map[string]bool)}
+	return &Variables{stream: stream{opt: o}, paths: paths, at: at, last: make(map[int]map[string]*render.VariableLine)}
 }
 
 // Needs requests the entries of functions. If there are intervals, it requests only one call of each process in an
@@ -51,10 +46,6 @@ func (v *Variables) Needs() Needs {
 func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	var vars []offsets.Variable
 	var paths, names []string
-	tooMany, err := v.expand(s.Binary)
-	if err != nil {
-		return nil, err
-	}
 	for i, text := range v.paths {
 		path := strings.TrimLeft(text, "*")
 		variable, rest, err := findVariable(s.Binary, path)
@@ -74,65 +65,8 @@ func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.
 			}
 			return out, cli.Usage("%s", text)
 		}
-		leftOut := tooMany
-		for i, name := range v.paths {
-			if v.globbed[name] && !out.Entry.Fetches(i) {
-				leftOut++
-			}
-		}
-		text := printable.Plural(leftOut, "variable") + " left out: of types that are not known, or more than a probe can fetch (a glob that selects fewer has room)"
-		switch {
-		case leftOut == len(v.paths)+tooMany:
-			return out, cli.Nothing("%s", text)
-		case leftOut > 0:
-			v.warnOnce.Do(func() { v.opt.Say("%s", text) })
-		}
 		return out, nil
 	}, nil
-}
-
-// maxGlobbed is the largest number of variables that globs select. It is more than a probe can fetch.
-const maxGlobbed = 128
-
-// expand replaces globs by the package variables that they select. Variables of the program's main module come first. A
-// path like *main.pointer is not a glob. tooMany is the number of variables beyond maxGlobbed.
-func (v *Variables) expand(b *offsets.Binary) (tooMany int, err error) {
-	var paths []string
-	for _, text := range v.paths {
-		if _, _, err := findVariable(b, strings.TrimLeft(text, "*")); err == nil || !isGlob(text) {
-			paths = append(paths, text)
-			continue
-		}
-		pattern, err := symname.Compile(text, false)
-		if err != nil {
-			return 0, cli.Usage("%v", err)
-		}
-		names, _, err := target.Variables(b)
-		if err != nil {
-			return 0, cli.Nothing("%v", err)
-		}
-		selected, unmatched := symname.Select(slices.Values(names), []symname.Pattern{pattern}, nil)
-		if len(unmatched) > 0 {
-			return 0, cli.Nothing("%s: no variable matches %q", printable.Text(b.File().Path()), text)
-		}
-		for _, i := range selected[0] {
-			switch name := names[i]; {
-			case slices.Contains(paths, name):
-			case len(v.globbed) == maxGlobbed:
-				tooMany++
-			default:
-				paths, v.globbed[name] = append(paths, name), true
-			}
-		}
-	}
-	v.paths = paths
-	return tooMany, nil
-}
-
-// isGlob reports whether a text that is not the path of a variable is a glob. A text with a key, a type or an index is a
-// path, even if it contains a star.
-func isGlob(text string) bool {
-	return strings.ContainsAny(text, "*?") && !strings.ContainsAny(text, "\"`([")
 }
 
 // findVariable returns the variable that a path begins with, and the rest of the path. Among several variables, it returns
@@ -193,12 +127,8 @@ func (v *Variables) Take(it *pairing.Item) error {
 }
 
 func (v *Variables) takeCall(c *pairing.Call) error {
-	entry := v.Plan.Funcs[c.Func].Values.Entry
-	values := entry.AppendValues(nil, c.Args, v.memory.Process(c))
+	values := v.Plan.Funcs[c.Func].Values.Entry.AppendValues(nil, c.Args, v.memory.Process(c))
 	for i := range values {
-		if v.globbed[v.paths[i]] && !entry.Fetches(i) {
-			continue
-		}
 		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.paths[i], Value: values[i]}
 		line.PerSecond = v.perSecond(line)
 		if err := render.Variable(v.out, v.opt.Format, v.opt.ManyProcesses(), line); err != nil {
@@ -250,7 +180,7 @@ func numberOf(v *capture.Value) (float64, bool) {
 	return 0, false
 }
 
-func (v *Variables) End(t *trace.Reading) error {
+func (v *Variables) End(t *engine.Table) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}

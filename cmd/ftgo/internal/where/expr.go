@@ -60,9 +60,9 @@ func (r Ref) String() string {
 
 // Expr is a filter or an expression for a value. The zero Expr is a filter that every call passes.
 type Expr struct {
-	text string
-	root *node
-	want class // the classes that the value of root may have
+	Source string // the text that was parsed
+	root   *node
+	want   class // the classes that the value of root may have
 }
 
 // Parse parses a filter. Its errors are one line and count characters from 1:
@@ -100,7 +100,7 @@ type problem struct {
 // failed returns a problem as an error of one line, which counts characters from 1. doing is parse or check.
 func (e Expr) failed(doing string, p *problem) error {
 	is := either(e.want == truthClass, "filter", "value")
-	return fmt.Errorf("%s %s: %q: %s at %d", doing, is, e.text, p.what, utf8.RuneCountInString(e.text[:p.at])+1)
+	return fmt.Errorf("%s %s: %q: %s at %d", doing, is, e.Source, p.what, utf8.RuneCountInString(e.Source[:p.at])+1)
 }
 
 // String returns the filter in a canonical form, with normal blanks and no needless parentheses. It returns "" for
@@ -130,6 +130,9 @@ func (e Expr) Refs() []Ref {
 	})
 	return refs
 }
+
+// Uses reports whether the filter uses the whole variable with this path.
+func (e Expr) Uses(path string) bool { return slices.Contains(e.Refs(), Ref{Path: path}) }
 
 // WithConstants returns a copy of the filter in which constants replace their names. value looks up a name.
 func (e Expr) WithConstants(value func(path string) (v capture.Value, ok bool)) Expr {
