@@ -30,7 +30,7 @@ func FuzzLine(f *testing.F) {
 }
 
 // checkEvent prints the event as the kernel would and expects to read the same.
-func checkEvent(t *testing.T, p *lineParser, line []byte, ev *Event) {
+func checkEvent(t *testing.T, p *formats, line []byte, ev *Event) {
 	t.Helper()
 	if ev.Format < 0 || ev.Format >= len(traceFormats) || ev.CPU < 0 || ev.TID < 0 || ev.PID < 0 {
 		t.Fatalf("%+v", ev)

@@ -20,9 +20,9 @@ var traceFormats = []Format{
 	{Event: "ftgo_entry_3_5f3a9c1d"},
 }
 
-func newTraceParser(tb testing.TB) *lineParser {
+func newTraceParser(tb testing.TB) *formats {
 	tb.Helper()
-	p, err := newLineParser(traceFormats)
+	p, err := newFormats(traceFormats, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func newTraceParser(tb testing.TB) *lineParser {
 }
 
 // readTrace is what the package makes of a whole trace, a line for a record.
-func readTrace(p *lineParser, text []byte) string {
+func readTrace(p *formats, text []byte) string {
 	var (
 		out strings.Builder
 		ev  Event

@@ -41,7 +41,7 @@ func mixedRecord(tid uint32) []byte {
 }
 
 func TestFieldsOfKernelEvents(t *testing.T) {
-	k, err := newRawFormats(nil, []string{mixedFormat})
+	k, err := newFormats(nil, []string{mixedFormat})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestFieldsOfKernelEvents(t *testing.T) {
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("fields\n%s\nwant\n%s", s, want)
 	}
-	if _, err := newRawFormats(nil, []string{mixedFormat, mixedFormat}); err == nil || !strings.Contains(err.Error(), `event "mixed": ID 372`) {
+	if _, err := newFormats(nil, []string{mixedFormat, mixedFormat}); err == nil || !strings.Contains(err.Error(), `event "mixed": ID 372`) {
 		t.Errorf("two events of one ID: %v", err)
 	}
 	for n := range 50 {
@@ -72,7 +72,7 @@ func TestFieldsOfKernelEvents(t *testing.T) {
 func FuzzFields(f *testing.F) {
 	f.Add(mixedFormat, mixedRecord(1))
 	f.Fuzz(func(t *testing.T, text string, data []byte) {
-		k, err := newRawFormats(nil, []string{text})
+		k, err := newFormats(nil, []string{text})
 		if err != nil {
 			return
 		}

@@ -1,72 +1,6 @@
 package parse
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-	"regexp"
-)
-
-// minEvent is the minimum length of an event's name. A thread's name has at most 15 bytes (TASK_COMM_LEN in
-// include/linux/sched.h) and can't hold it.
-const minEvent = 16
-
-// maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in kernel/trace/trace_probe.h).
-const maxArray = 64
-
-// lineParser parses lines of a fixed set of events.
-type lineParser struct {
-	formats []lineFormat
-	byEvent map[string]int // the index in formats of each event's name
-}
-
-// lineFormat holds the fixed texts in the lines of an event.
-type lineFormat struct {
-	marked string   // the event's name and addrMark
-	labels []string // " name=" for each argument
-	len    []int    // the number of elements of each argument, 0 if it is not an array; nil if no argument is an array
-}
-
-// newLineParser returns a parser for lines of events. It returns an error if a Format is invalid or two events have the same
-// name.
-func newLineParser(events []Format) (*lineParser, error) {
-	p := &lineParser{byEvent: make(map[string]int, len(events))}
-	for i := range events {
-		name := events[i].Event
-		lf, err := newLineFormat(&events[i])
-		if _, dup := p.byEvent[name]; dup && err == nil {
-			err = errors.New("duplicate event")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("parse format of event %q: %w", name, err)
-		}
-		p.formats = append(p.formats, lf)
-		p.byEvent[name] = i
-	}
-	return p, nil
-}
-
-func newLineFormat(ev *Format) (f lineFormat, err error) {
-	switch {
-	case !isIdentifier(ev.Event):
-		return f, errors.New("name is not a C identifier")
-	case len(ev.Event) < minEvent:
-		return f, fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
-	case ev.Len != nil && len(ev.Len) != len(ev.Args):
-		return f, fmt.Errorf("%d lengths for %d arguments", len(ev.Len), len(ev.Args))
-	}
-	f.marked, f.len = ev.Event+addrMark, ev.Len
-	for i, a := range ev.Args {
-		if !isIdentifier(a) {
-			return f, fmt.Errorf("argument name %q is not a C identifier", a)
-		}
-		if n := ev.lenOf(i); n < 0 || n > maxArray {
-			return f, fmt.Errorf("argument %q has length %d, not 0 to %d", a, n, maxArray)
-		}
-		f.labels = append(f.labels, " "+a+"=")
-	}
-	return f, nil
-}
+import "bytes"
 
 // lineKind is the kind of a line.
 type lineKind uint8
@@ -81,13 +15,13 @@ const (
 
 // parse parses one line, without its newline, into ev and reuses the memory of its Args. It ignores a carriage
 // return at the line's end, which a copy over a serial line leaves.
-func (p *lineParser) parse(line []byte, ev *Event) lineKind {
+func (p *formats) parse(line []byte, ev *Event) lineKind {
 	*ev = Event{Args: ev.Args[:0]}
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	// Look for events first, because a newline in a thread's name can make an event's line begin like a line of a header or
 	// a stack trace.
 	if colon, format := p.anchor(line); format >= 0 {
-		f := &p.formats[format]
+		f := &p.events[format]
 		ev.Format = format
 		if before(line, colon, ev) && f.values(line, colon+len(": ")+len(f.marked), ev) {
 			return eventLine
@@ -103,7 +37,7 @@ const addrMark = ": (0x"
 
 // anchor finds ": EVENT: (0x" with a known event. It returns the index in the line of the colon
 // before EVENT, and the index of the event. format is -1 if the line has no known event.
-func (p *lineParser) anchor(line []byte) (colon, format int) {
+func (p *formats) anchor(line []byte) (colon, format int) {
 	for {
 		i := bytes.IndexByte(line[colon:], ':')
 		if i < 0 {
@@ -120,9 +54,9 @@ func (p *lineParser) anchor(line []byte) (colon, format int) {
 }
 
 // eventAt returns the index of the event whose name and addrMark a text begins with, or -1.
-func (p *lineParser) eventAt(text []byte) (format int) {
+func (p *formats) eventAt(text []byte) (format int) {
 	n := bytes.IndexByte(text, ':')
-	if format, ok := p.byEvent[string(text[:max(n, 0)])]; ok && begins(text, p.formats[format].marked) {
+	if format, ok := p.byName[string(text[:max(n, 0)])]; ok && begins(text, p.events[format].marked) {
 		return format
 	}
 	return -1
@@ -134,7 +68,7 @@ func begins(text []byte, with string) bool {
 }
 
 // values parses "ADDR) NAME=VALUE ..." from line[i:] to the end of the line.
-func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
+func (f *layout) values(line []byte, i int, ev *Event) (ok bool) {
 	ev.Addr, i, ok = hex(line, i)
 	// The line of a uretprobe has "(0xADDR <- 0xADDR)". ftgo never sets a uretprobe.
 	if !ok || i == len(line) || line[i] != ')' {
@@ -177,6 +111,3 @@ func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 	}
 	return i + 1, true
 }
-
-// isIdentifier reports whether a text is a C identifier.
-var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString

@@ -30,7 +30,7 @@ func TestNewLineParser(t *testing.T) {
 		{"length above the kernel's", []Format{{Event: "abcdefghijklmnop", Args: []string{"a"}, Len: []int{65}}}, `argument "a" has length 65`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := newLineParser(test.formats)
+			_, err := newFormats(test.formats, nil)
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("error %v, want %q", err, test.err)
 			}
@@ -80,9 +80,9 @@ func TestParseValue(t *testing.T) {
 		{"plain value with braces", " v={1} w={0,0}", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := newLineParser([]Format{{
+			p, err := newFormats([]Format{{
 				Event: "ftgo_entry_9_00000000", Args: []string{"v", "w"}, Len: []int{0, 2},
-			}})
+			}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func BenchmarkParse(b *testing.B) {
 		for i := len(formats); i < n; i++ {
 			formats = append(formats[:i:i], Format{Event: fmt.Sprintf("ftgo_entry_%d_5f3a9c1d", i)})
 		}
-		p, err := newLineParser(formats)
+		p, err := newFormats(formats, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -29,7 +29,7 @@ type merge struct {
 type side struct {
 	merge      *merge
 	source     Pages // nil for text
-	formats    *rawFormats
+	formats    *formats
 	cpus       []*queue // by CPU; nil for a CPU without a page so far
 	unreadable uint64
 }

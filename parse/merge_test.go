@@ -40,7 +40,7 @@ func TestMerge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			take := func(ev *Event) { got = append(got, map[bool]string{true: "k"}[ev.Kernel]+fmt.Sprint(ev.Time)) }
-			kernel, err := newRawFormats(nil, []string{tinyFormat})
+			kernel, err := newFormats(nil, []string{tinyFormat})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ const rawTimeTop = 0xf8 << 56
 
 // rawPage reads the records of one page in the order in which they were written.
 type rawPage struct {
-	formats *rawFormats
+	formats *formats
 	cpu     int
 	data    []byte // the records
 	at      int    // the offset of the next record
@@ -36,7 +36,7 @@ type rawPage struct {
 }
 
 // page returns a reader of a page of trace_pipe_raw. The bytes of the page must not change while they are read.
-func (r *rawFormats) page(cpu int, page []byte) rawPage {
+func (r *formats) page(cpu int, page []byte) rawPage {
 	p := rawPage{formats: r, cpu: cpu}
 	if len(page) < rawPageHeader {
 		p.bad = true

@@ -21,9 +21,9 @@ type recordedPage struct {
 	page []byte
 }
 
-func readRaw(tb testing.TB, name string) (*rawFormats, []recordedPage) {
+func readRaw(tb testing.TB, name string) (*formats, []recordedPage) {
 	tb.Helper()
-	formats, err := newRawFormats(recordedFormats, []string{string(readFile(tb, rawDir+name+".format"))})
+	formats, err := newFormats(recordedFormats, []string{string(readFile(tb, rawDir+name+".format"))})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func readRaw(tb testing.TB, name string) (*rawFormats, []recordedPage) {
 func TestRawPages(t *testing.T) {
 	for _, name := range []string{"types", "pauses", "lost"} {
 		t.Run(name, func(t *testing.T) {
-			lines, err := newLineParser(recordedFormats)
+			lines, err := newFormats(recordedFormats, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,8 +89,8 @@ format:
 	field:u64 x;	offset:16;	size:8;	signed:0;
 `
 
-func tiny(tb testing.TB) *rawFormats {
-	formats, err := newRawFormats([]Format{{Event: "tiny", Args: []string{"x"}}}, []string{tinyFormat})
+func tiny(tb testing.TB) *formats {
+	formats, err := newFormats([]Format{{Event: "tiny_5f3a9c1d0000", Args: []string{"x"}}}, []string{tinyFormat})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func page(stamp, flags uint64, records ...[]byte) []byte {
 	return append(b, data...)
 }
 
-func tell(formats *rawFormats, cpu int, page []byte) string {
+func tell(formats *formats, cpu int, page []byte) string {
 	var words []string
 	var ev Event
 	raw := formats.page(cpu, page)
@@ -182,7 +182,7 @@ func TestRawPage(t *testing.T) {
 }
 
 func TestRawFormatErrors(t *testing.T) {
-	tinyArgs := []Format{{Event: "tiny", Args: []string{"x"}}}
+	tinyArgs := []Format{{Event: "tiny_5f3a9c1d0000", Args: []string{"x"}}}
 	for _, c := range []struct {
 		name    string
 		formats []Format
@@ -192,11 +192,11 @@ func TestRawFormatErrors(t *testing.T) {
 	}{
 		{"no ID", tinyArgs, "ID: 7", "", "no ID"},
 		{"ID too large", tinyArgs, "ID: 7", "ID: 65536", "out of range"},
-		{"no such field", []Format{{Event: "tiny", Args: []string{"y"}}}, "", "", `no field "y"`},
+		{"no such field", []Format{{Event: "tiny_5f3a9c1d0000", Args: []string{"y"}}}, "", "", `no field "y"`},
 		{"no process", tinyArgs, "common_pid", "common_tgid", `no field "common_pid"`},
 		{"type elsewhere", tinyArgs, "offset:0", "offset:2", "common_type"},
 		{"strange size", tinyArgs, "offset:16;\tsize:8", "offset:16;\tsize:3", `field "x"`},
-		{"array of another length", []Format{{Event: "tiny", Args: []string{"x"}, Len: []int{3}}}, "", "", `field "x"`},
+		{"array of another length", []Format{{Event: "tiny_5f3a9c1d0000", Args: []string{"x"}, Len: []int{3}}}, "", "", `field "x"`},
 		{"string", tinyArgs, "u64 x", "__data_loc char[] x", "not a number"},
 		{"offset beyond any page", tinyArgs, "offset:16", "offset:1000000", "does not describe"},
 		{"negative offset", tinyArgs, "offset:16", "offset:-1", "-1"},
@@ -208,19 +208,19 @@ func TestRawFormatErrors(t *testing.T) {
 			if c.old != "" {
 				text = strings.Replace(text, c.old, c.new, 1)
 			}
-			if _, err := newRawFormats(c.formats, []string{text}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := newFormats(c.formats, []string{text}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
-	if _, err := newRawFormats(append(tinyArgs, Format{Event: "other"}), []string{tinyFormat, tinyFormat}); err == nil || !strings.Contains(err.Error(), "ID 7") {
+	if _, err := newFormats(append(tinyArgs, Format{Event: "other_5f3a9c1d000"}), []string{tinyFormat, tinyFormat}); err == nil || !strings.Contains(err.Error(), "ID 7") {
 		t.Errorf("two events with one ID: %v", err)
 	}
 }
 
 // FuzzRawPage reads anything as a page.
 func FuzzRawPage(f *testing.F) {
-	var formats *rawFormats
+	var formats *formats
 	for _, name := range []string{"types", "pauses", "lost"} {
 		var pages []recordedPage
 		formats, pages = readRaw(f, name)

@@ -44,7 +44,7 @@ func (f *Format) lenOf(arg int) int {
 // Reader parses lines or raw pages into events.
 type Reader struct {
 	src   Source
-	lines *lineParser
+	lines *formats
 	merge merge
 	// hits and events are the inputs of merge. text is the queue of hits from lines, nil if the Reader reads pages.
 	hits, events side
@@ -74,27 +74,24 @@ func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
 		return nil, err
 	}
 	r.events.source = kernel
-	r.events.formats, err = newRawFormats(nil, texts)
+	r.events.formats, err = newFormats(nil, texts)
 	return r, err
 }
 
 // Extend replaces the list of events by a longer list. The caller calls it before it arms the new events.
 func (r *Reader) Extend(events []Format) (err error) {
-	lines, err := newLineParser(events)
-	if err != nil {
-		return err
+	var texts []string
+	if r.hits.source != nil {
+		if texts, err = r.hits.source.Formats(); err != nil {
+			return err
+		}
+		if texts == nil {
+			r.hits.source = nil // src delivers text
+		}
 	}
-	r.lines = lines
-	if r.hits.source == nil {
-		return nil
+	if r.lines, err = newFormats(events, texts); err == nil && texts != nil {
+		r.hits.formats = r.lines // pages that were already read keep the old formats, because they hold no new events
 	}
-	texts, err := r.hits.source.Formats()
-	if err != nil || texts == nil {
-		r.hits.source = nil // src delivers text
-		return err
-	}
-	// Pages that were already read keep the old formats, because they hold no new events.
-	r.hits.formats, err = newRawFormats(events, texts)
 	return err
 }
 

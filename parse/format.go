@@ -11,14 +11,27 @@ import (
 	"strings"
 )
 
-// rawFormats holds the layouts of the records of events in raw pages. It is not changed after it was made.
-type rawFormats struct {
-	events []rawEvent
-	byID   []int32 // common_type → index in events plus 1
+// minEvent is the minimum length of an event's name. A thread's name has at most 15 bytes (TASK_COMM_LEN in
+// include/linux/sched.h) and can't hold it.
+const minEvent = 16
+
+// maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in kernel/trace/trace_probe.h).
+const maxArray = 64
+
+// formats holds the layouts of events. It is not changed after it was made.
+type formats struct {
+	events []layout
+	byName map[string]int // the index in events of each event's name, for lines
+	byID   []int32        // common_type → index in events plus 1, for records
 }
 
-// rawEvent is the layout of one event's records.
-type rawEvent struct {
+// layout describes the lines and the records of an event.
+type layout struct {
+	// The fixed texts in a line: the event's name and addrMark, and " NAME=" for each argument. len is the Len of the Format.
+	marked string
+	labels []string
+	len    []int
+
 	size int     // the minimum size of a record in bytes
 	args []field // the arguments of a probe
 	ip   int     // the offset of the address, which has 8 bytes
@@ -36,64 +49,107 @@ type field struct {
 	word       int // the size of one number in bytes, set only by take
 }
 
-// newRawFormats returns the layouts of events. texts are the contents of their files events/GROUP/EVENT/format
-// (kernel/trace/trace_events.c, f_show). events is nil for kernel events.
-func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
-	if events != nil && len(events) != len(texts) {
+// newFormats returns the layouts of events. texts are the contents of their files events/GROUP/EVENT/format
+// (kernel/trace/trace_events.c, f_show), nil if the events are read from lines. events is nil for kernel events.
+func newFormats(events []Format, texts []string) (*formats, error) {
+	if events != nil && texts != nil && len(events) != len(texts) {
 		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(events))
 	}
-	r := &rawFormats{events: make([]rawEvent, len(texts))}
-	for i, text := range texts {
-		fields, err := r.read(i, text)
-		switch e := &r.events[i]; {
-		case err != nil:
-		case events == nil:
-			e.layKernel(fields)
-		default:
-			err = e.lay(&events[i], fields)
+	r := &formats{events: make([]layout, max(len(events), len(texts))), byName: make(map[string]int, len(events))}
+	for i := range r.events {
+		var name string
+		var ev *Format // nil for a kernel event
+		var err error
+		if events != nil {
+			ev = &events[i]
+			name, err = ev.Event, r.layLine(i, ev)
+		} else {
+			name, _, _ = strings.Cut(strings.TrimPrefix(texts[i], "name: "), "\n")
+		}
+		if texts != nil && err == nil {
+			err = r.layRecord(i, ev, texts[i])
 		}
 		if err != nil {
-			name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
 			return nil, fmt.Errorf("parse format of event %q: %w", name, err)
 		}
 	}
 	return r, nil
 }
 
-// layKernel stores the fields of a kernel event.
-func (e *rawEvent) layKernel(fields []field) {
-	e.kernel = true
-	for _, f := range fields {
-		if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name contains the system call
-			continue
-		}
-		e.named = append(e.named, f)
-		e.size = max(e.size, f.at+f.size)
+// layLine sets the layout of the lines of event i. It returns an error if the Format is invalid or another event has the
+// same name.
+func (r *formats) layLine(i int, ev *Format) error {
+	_, dup := r.byName[ev.Event]
+	switch {
+	case !isIdentifier(ev.Event):
+		return errors.New("name is not a C identifier")
+	case len(ev.Event) < minEvent:
+		return fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
+	case ev.Len != nil && len(ev.Len) != len(ev.Args):
+		return fmt.Errorf("%d lengths for %d arguments", len(ev.Len), len(ev.Args))
+	case dup:
+		return errors.New("duplicate event")
 	}
+	l := &r.events[i]
+	l.marked, l.len = ev.Event+addrMark, ev.Len
+	for k, a := range ev.Args {
+		if !isIdentifier(a) {
+			return fmt.Errorf("argument name %q is not a C identifier", a)
+		}
+		if n := ev.lenOf(k); n < 0 || n > maxArray {
+			return fmt.Errorf("argument %q has length %d, not 0 to %d", a, n, maxArray)
+		}
+		l.labels = append(l.labels, " "+a+"=")
+	}
+	r.byName[ev.Event] = i
+	return nil
 }
 
-// read parses the format file of event i, notes its ID and the place of its thread id, and returns its fields.
-func (r *rawFormats) read(i int, text string) ([]field, error) {
+// isIdentifier reports whether a text is a C identifier.
+var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString
+
+// layRecord sets the layout of the records of event i, from the text of its format file. ev is nil for a kernel event.
+func (r *formats) layRecord(i int, ev *Format, text string) error {
 	id, fields, err := parseFormat(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for len(r.byID) <= id {
 		r.byID = append(r.byID, 0)
 	}
 	if other := r.byID[id]; other != 0 {
-		return nil, fmt.Errorf("ID %d is also the ID of event %d", id, other-1)
+		return fmt.Errorf("ID %d is also the ID of event %d", id, other-1)
 	}
 	r.byID[id] = int32(i + 1)
 	// Every record begins with its type (struct trace_entry in include/linux/trace_events.h), which decode reads
 	// before it knows the event.
-	e := &r.events[i]
-	if f, err := e.take(fields, "common_type", 0, 2); err != nil || f.at != 0 {
-		return nil, cmp.Or(err, fmt.Errorf("field \"common_type\" is at %d", f.at))
+	l := &r.events[i]
+	if f, err := l.take(fields, "common_type", 0, 2); err != nil || f.at != 0 {
+		return cmp.Or(err, fmt.Errorf("field \"common_type\" is at %d", f.at))
 	}
-	pid, err := e.take(fields, "common_pid", 0, 4)
-	e.pid = pid.at
-	return fields, err
+	pid, err := l.take(fields, "common_pid", 0, 4)
+	if l.pid = pid.at; err != nil {
+		return err
+	}
+	if ev == nil {
+		l.kernel = true
+		for _, f := range fields {
+			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name contains the system call
+				continue
+			}
+			l.named = append(l.named, f)
+			l.size = max(l.size, f.at+f.size)
+		}
+		return nil
+	}
+	ip, err := l.take(fields, "__probe_ip", 0, 8)
+	l.ip = ip.at
+	for k := 0; k < len(ev.Args) && err == nil; k++ {
+		var arg field
+		arg, err = l.take(fields, ev.Args[k], ev.lenOf(k), 0)
+		l.args = append(l.args, arg)
+	}
+	return err
 }
 
 // parseFormat parses a format file and returns the event's ID and its fields in order.
@@ -132,8 +188,8 @@ func parseFormat(text string) (id int, fields []field, err error) {
 var fieldLine = regexp.MustCompile(`^field:(.*\S) ([A-Za-z_]\w*)(\[.*\])?;\s*offset:(\d{1,6});\s*size:(\d{1,6});\s*signed:(\d);`)
 
 // take returns a field of count numbers, or of one number if count is 0. word is the size of a number, 0 for any. take raises
-// e.size, so that decode rejects a record that is too short for the field.
-func (e *rawEvent) take(fields []field, name string, count, word int) (field, error) {
+// l.size, so that decode rejects a record that is too short for the field.
+func (l *layout) take(fields []field, name string, count, word int) (field, error) {
 	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 	if i < 0 {
 		return field{}, fmt.Errorf("no field %q", name)
@@ -147,28 +203,16 @@ func (e *rawEvent) take(fields []field, name string, count, word int) (field, er
 	case f.word*count != f.size || !isWord(f.word) || word != 0 && f.word != word:
 		return f, fmt.Errorf("field %q: %d bytes, not %d numbers", name, f.size, count)
 	}
-	e.size = max(e.size, f.at+f.size)
+	l.size = max(l.size, f.at+f.size)
 	return f, nil
 }
 
 // isWord reports whether a number can have this many bytes.
 func isWord(size int) bool { return size == 1 || size == 2 || size == 4 || size == 8 }
 
-// lay stores the places of the address and the arguments in the records of a probe's event.
-func (e *rawEvent) lay(ev *Format, fields []field) error {
-	ip, err := e.take(fields, "__probe_ip", 0, 8)
-	e.ip = ip.at
-	for i := 0; i < len(ev.Args) && err == nil; i++ {
-		var arg field
-		arg, err = e.take(fields, ev.Args[i], ev.lenOf(i), 0)
-		e.args = append(e.args, arg)
-	}
-	return err
-}
-
 // decode decodes one record. It returns false if the record is of an unknown event or too short, or if its thread id is
 // negative.
-func (r *rawFormats) decode(data []byte, ev *Event) bool {
+func (r *formats) decode(data []byte, ev *Event) bool {
 	if len(data) < 2 {
 		return false
 	}
