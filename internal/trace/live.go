@@ -144,8 +144,8 @@ func (l *Live) calibrate() error {
 	}
 	l.clock.update(base)
 	if l.plan.Mode == uprobe.Latency {
-		if pids := l.session.Neighbours(); len(pids) > 0 {
-			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies include the cost of its probes", pids[0]))
+		if pid := l.session.Neighbour(); pid != 0 {
+			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies include the cost of its probes", pid))
 		}
 	}
 	l.checkedAt = time.Now()

@@ -65,7 +65,7 @@ func (f *FS) Features() Features {
 // has no other ability of 3.14. It tries once. It never enables the event, and removes it.
 func (f *FS) fetchesMemory() bool {
 	f.trial.Do(func() {
-		o, err := thisProcess()
+		o, err := newOwner()
 		if err == nil {
 			err = f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=+0(%%sp):u64\n", o))
 		}

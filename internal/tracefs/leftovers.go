@@ -3,7 +3,6 @@ package tracefs
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -22,37 +21,26 @@ type Leftover struct {
 // Leftovers returns the remains of sessions whose processes have ended. It never includes sessions of living processes,
 // or anything that this package has not made.
 func (f *FS) Leftovers() ([]Leftover, error) {
-	// Check each owner once. An owner that ends between the two listings would seem to have left probes without
-	// an instance. The value is nil if the owner lives, or if the name is not a session's.
-	found := make(map[string]*Leftover)
-	for _, kind := range []string{"instances", "events"} {
-		names, err := f.files.List(f.path(kind))
-		if err != nil && !isNotExist(err) {
-			return nil, err
-		}
-		for _, name := range names {
-			l, known := found[name]
-			if o, ok := parseOwner(name); !known && ok && !o.alive() {
-				l = &Leftover{Name: name, PID: o.PID}
-			}
-			switch found[name] = l; {
-			case l == nil:
-			case kind == "instances":
-				l.instance = true
-			case kind == "events":
-				events, err := f.groupEvents(name)
-				if err != nil {
-					return nil, err
-				}
-				l.Events = len(events)
-			}
-		}
+	instances, err := f.files.List(f.path("instances"))
+	if err != nil && !isNotExist(err) {
+		return nil, err
+	}
+	groups, err := f.files.List(f.path("events"))
+	if err != nil && !isNotExist(err) {
+		return nil, err
 	}
 	var all []Leftover
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if l := found[name]; l != nil {
-			all = append(all, *l)
+	names := slices.Sorted(slices.Values(slices.Concat(instances, groups)))
+	for _, name := range slices.Compact(names) {
+		o, ok := parseOwner(name)
+		if !ok || o.alive() {
+			continue
 		}
+		events, err := f.groupEvents(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Leftover{name, o.PID, len(events), slices.Contains(instances, name)})
 	}
 	return all, nil
 }
@@ -98,9 +86,9 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 	return held, f.removeGroup(l.Name)
 }
 
-// Neighbours returns the other processes whose sessions probe the same file. Each hit in that file runs the probes of
-// all these sessions. Processes in other pid namespaces are left out.
-func (s *Session) Neighbours() (pids []int) {
+// Neighbour returns another process with a session that probes the same file, or 0. Each hit in that file runs the probes of
+// both sessions. Processes in other pid namespaces are left out.
+func (s *Session) Neighbour() (pid int) {
 	b, _ := s.fs.files.Read(s.fs.path("uprobe_events")) // an unreadable file counts as empty
 	looked := make(map[string]bool)
 	for line := range strings.Lines(string(b)) {
@@ -109,16 +97,16 @@ func (s *Session) Neighbours() (pids []int) {
 		_, rest, _ = strings.Cut(rest, " ")
 		path, _, _ := strings.Cut(rest, ":")
 		o, ok := parseOwner(group)
-		if !ok || looked[group+path] || o.PID == os.Getpid() || o.Namespace != procfs.PIDNamespace() {
+		if !ok || looked[group] || o.PID == os.Getpid() || o.Namespace != procfs.PIDNamespace() {
 			continue
 		}
-		looked[group+path] = true
+		looked[group] = true // all events of a session are of one file
 		if file, own := strings.CutPrefix(path, "/proc/self/"); own {
 			path = procfs.SelfPath(o.PID, file)
 		}
-		if !slices.Contains(pids, o.PID) && procfs.SameFile(path, s.target.Path) {
-			pids = append(pids, o.PID)
+		if procfs.SameFile(path, s.target.Path) {
+			return o.PID
 		}
 	}
-	return pids
+	return 0
 }

@@ -21,7 +21,7 @@ const prefix = "ftgo_"
 type owner struct {
 	PID     int
 	Started uint64 // clock ticks after boot, field 22 of /proc/PID/stat as the owner reads it
-	Session uint64 // the session's number in the process, from 1; 0 for events outside of sessions
+	Session uint64 // the session's number in the process, from 1
 	// Namespace is the pid namespace in which PID is a number; 0 is the initial one, others belong to containers.
 	Namespace uint64
 }
@@ -30,16 +30,9 @@ var sessions atomic.Uint64
 
 // newOwner returns the owner of a new session of this process.
 func newOwner() (owner, error) {
-	o, err := thisProcess()
-	o.Session = sessions.Add(1)
-	return o, err
-}
-
-// thisProcess returns the owner of events that this process defines outside its sessions.
-func thisProcess() (owner, error) {
 	pid := os.Getpid()
 	stat, err := procfs.ReadStat(pid)
-	return owner{PID: pid, Started: stat.Started, Namespace: procfs.PIDNamespace()}, err
+	return owner{PID: pid, Started: stat.Started, Session: sessions.Add(1), Namespace: procfs.PIDNamespace()}, err
 }
 
 // String returns the name of the owner's group and instance: ftgo_<pid>_<start time>_<session>, followed by

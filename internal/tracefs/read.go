@@ -47,9 +47,8 @@ func (s *Session) Read(ctx context.Context, buf []byte) (n int, err error) {
 // sleep waits for readInterval, for Wake or for ctx. It blocks in Go's scheduler, which would start another thread in
 // place of one that blocks in a system call.
 func (s *Session) sleep(ctx context.Context) {
-	s.timer.Reset(readInterval)
 	select {
-	case <-s.timer.C:
+	case <-time.After(readInterval):
 	case <-s.wake:
 	case <-ctx.Done():
 	}
@@ -133,21 +132,14 @@ func (s *Session) Formats() ([]string, error) {
 
 // Profile returns the kernel's hit counts: result[i][j] is the count of events[i].Sites[j]. It includes the hits of all
 // processes that map the file, and hits that a filter or a full ring buffer has dropped.
-func (s *Session) Profile() ([][]uint64, error) {
-	hits, _, err := s.profile()
-	return hits, err
-}
-
-// profile is Profile, and also returns the time when uprobe_profile was read.
-func (s *Session) profile() (hits [][]uint64, read time.Time, err error) {
+func (s *Session) Profile() (hits [][]uint64, err error) {
 	for try := 0; ; try++ {
 		text, err := s.fs.files.Read(s.fs.path("uprobe_profile"))
-		read = time.Now()
 		if err == nil {
 			hits, err = parseProfile(string(text), s.events)
 		}
 		if !errors.Is(err, errIncomplete) || try == profileTries {
-			return hits, read, err
+			return hits, err
 		}
 		time.Sleep(time.Duration(try) * time.Millisecond)
 	}
@@ -258,32 +250,13 @@ type Mark struct {
 	Width time.Duration
 }
 
-// Mark repeats a reading that takes between narrow and wide, because the reader may have lost its CPU between two pages
-// of the counters. It makes at most markTries readings. It does not repeat a longer reading, because that has thousands
-// of sites: for each page, the kernel searches its list from the beginning (fs/seq_file.c, seq_list_start).
-const (
-	narrow    = time.Millisecond
-	wide      = 20 * time.Millisecond
-	markTries = 4
-)
-
-// Mark reads the clocks and then, if hits is true, all counters. It returns the shortest of a few readings.
-func (s *Session) Mark(hits bool) (best Mark, err error) {
-	for try := range markTries {
-		now, _, err := s.clocks.Now()
-		m := Mark{Ticks: now.Ticks, At: now.At}
-		if err != nil || !hits {
-			return m, err
-		}
-		var read time.Time
-		m.Hits, read, err = s.profile()
-		m.Width = read.Sub(m.At)
-		if try == 0 || m.Width < best.Width {
-			best = m
-		}
-		if err != nil || best.Width <= narrow || best.Width >= wide {
-			return best, err
-		}
+// Mark reads the clocks and then, if hits is true, all counters.
+func (s *Session) Mark(hits bool) (m Mark, err error) {
+	now, _, err := s.clocks.Now()
+	m.Ticks, m.At = now.Ticks, now.At
+	if err == nil && hits {
+		m.Hits, err = s.Profile()
+		m.Width = time.Since(m.At)
 	}
-	return best, nil
+	return m, err
 }

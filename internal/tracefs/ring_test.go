@@ -51,7 +51,7 @@ func TestOfLines(t *testing.T) {
 		{"gone and never noted", []line{{gone, 0, 0}, {gone, 0, 0}, {gone, 80, 80}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := threads{current: make(map[int]thread)}
+			o := threads{known: make(map[int]thread)}
 			for i, l := range c.lines {
 				if got := o.Process(l.tid, l.printed); got != l.want {
 					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)
@@ -67,7 +67,7 @@ func TestOfPages(t *testing.T) {
 	self := os.Getpid()
 	const gone = 1 << 30 // above any pid_max
 	notes, asked := map[int]int{self: 77, gone: 79}, 0
-	o := threads{current: make(map[int]thread), readTGIDs: func() map[int]int { asked++; return notes }}
+	o := threads{known: make(map[int]thread), readTGIDs: func() map[int]int { asked++; return notes }}
 	o.beginPass(time.Now())
 	for _, c := range []struct{ tid, want, asked int }{
 		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
@@ -98,7 +98,7 @@ func TestOfPages(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	const first, often = 1 << 30, 1<<30 - 1
 	asked := 0
-	o := threads{current: make(map[int]thread), readTGIDs: func() map[int]int {
+	o := threads{known: make(map[int]thread), readTGIDs: func() map[int]int {
 		asked++
 		return map[int]int{often: 7}
 	}}
@@ -112,11 +112,11 @@ func TestManyThreads(t *testing.T) {
 			t.Fatal("what is asked for often is of another process")
 		}
 	}
-	if n := len(o.current) + len(o.older); n > 2*maxThreads || asked > 0 {
+	if n := len(o.known); n > maxThreads || asked > 0 {
 		t.Errorf("%d threads are remembered", n)
 	}
-	if o.Forget(map[int]bool{1: true}); len(o.current)+len(o.older) > 2 {
-		t.Errorf("%d threads of a process that was forgotten", len(o.current)+len(o.older)-1)
+	if o.Forget(map[int]bool{1: true}); len(o.known) > 1 {
+		t.Errorf("%d threads of a process that was forgotten", len(o.known)-1)
 	}
 }
 

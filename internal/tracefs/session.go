@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,7 +56,6 @@ type Session struct {
 	features      Features
 	pipe          int           // descriptor of trace_pipe, -1 if it is not open
 	wake          chan struct{} // has one element if the reader's sleep must end
-	timer         *time.Timer   // for the reader's sleep
 	raw           *pages        // nil unless Options.Raw
 	clocks        Comparison
 	created       bool  // the instance directory was created
@@ -99,8 +97,8 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 		return nil, nil, fmt.Errorf("name session: %w", err)
 	}
 	s = &Session{
-		Name: o.String(), fs: f, target: target, events: events, threads: threads{current: make(map[int]thread)},
-		pipe: -1, wake: make(chan struct{}, 1), timer: time.NewTimer(0), stopped: make(chan struct{}),
+		Name: o.String(), fs: f, target: target, events: events, threads: threads{known: make(map[int]thread)},
+		pipe: -1, wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	if features == nil {
 		features = new(f.Features())

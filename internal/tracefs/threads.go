@@ -18,10 +18,9 @@ import (
 // column. The kernel never clears saved TGIDs: until it switches to a new thread, it shows the process of an earlier
 // thread with the same number. So /proc comes first.
 type threads struct {
-	// current holds the threads of the last lookups, and older the threads of earlier ones. Their number is limited,
-	// because Forget is called neither for processes that are not selected nor for processes in other PID
-	// namespaces.
-	current, older map[int]thread
+	// known holds the threads that were looked up. Their number is limited, because Forget is called neither for processes
+	// that are not selected nor for processes in other PID namespaces.
+	known map[int]thread
 	// recent has some of these threads, by the lowest bits of their numbers. Each pass over pages empties it.
 	recent [64]struct{ tid, printed, process int }
 	// The other fields are for pages. readTGIDs reads saved_tgids as a map from thread to process; savedTGIDs is
@@ -42,8 +41,8 @@ type thread struct {
 // text, a changed TGID column shows this.
 const trustTime = time.Second
 
-// maxThreads is the maximum size of current, and of older.
-const maxThreads = 8192
+// maxThreads is the maximum number of known threads.
+const maxThreads = 16384
 
 // beginPass starts a pass over the pages of all CPUs.
 func (t *threads) beginPass(now time.Time) {
@@ -61,10 +60,7 @@ func (t *threads) Process(tid, printed int) int {
 	if recent.tid == tid && recent.printed == printed {
 		return recent.process
 	}
-	found, known := t.current[tid]
-	if !known {
-		found, known = t.older[tid]
-	}
+	found, known := t.known[tid]
 	switch {
 	case !known || t.passTime.Sub(found.checked) >= trustTime:
 		found = thread{printed, t.find(tid, printed, found.process), t.passTime}
@@ -74,10 +70,10 @@ func (t *threads) Process(tid, printed int) int {
 	if found.process == 0 && t.readTGIDs == nil {
 		return 0 // the kernel may save a TGID later
 	}
-	if len(t.current) >= maxThreads {
-		t.current, t.older = make(map[int]thread), t.current
+	if len(t.known) >= maxThreads {
+		clear(t.known)
 	}
-	t.current[tid] = found
+	t.known[tid] = found
 	recent.tid, recent.printed, recent.process = tid, printed, found.process
 	return found.process
 }
@@ -102,9 +98,7 @@ func (t *threads) find(tid, printed, previous int) int {
 // Forget removes the threads of processes that have ended. The caller has read all their events. Later processes may
 // get the same numbers for themselves and for their threads.
 func (t *threads) Forget(ended map[int]bool) {
-	hasEnded := func(_ int, t thread) bool { return ended[t.process] }
-	maps.DeleteFunc(t.current, hasEnded)
-	maps.DeleteFunc(t.older, hasEnded)
+	maps.DeleteFunc(t.known, func(_ int, t thread) bool { return ended[t.process] })
 	clear(t.recent[:])
 }
 
