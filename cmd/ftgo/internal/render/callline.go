@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -224,21 +223,11 @@ type VariableLine struct {
 	PID   int
 	Name  string
 	Value capture.Value
-	// PerSecond is the change per second of a number or a length since the last line of the variable in the process, nil
-	// if the change is unknown.
-	PerSecond *float64
 }
 
-// members returns the members in JSON, CSV and TSV. PerSecond has six significant digits.
+// members returns the members in JSON, CSV and TSV.
 func (l *VariableLine) members(f Format) Row {
-	var perSecond any
-	if l.PerSecond != nil {
-		perSecond = json.Number(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
-	}
-	return Row{
-		{"type", ColumnIf(f == JSON, "variable")}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
-		{"value", &l.Value}, {"per_second", perSecond},
-	}
+	return Row{{"type", ColumnIf(f == JSON, "variable")}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name}, {"value", &l.Value}}
 }
 
 // VariableHeader writes the column names of CSV and TSV.
@@ -248,7 +237,7 @@ func VariableHeader(w io.Writer, f Format) error {
 
 // Variable writes the line of a package variable. If processes is true, a line of text also has the PID. Without it:
 //
-//	12:00:01.000123  main.counter = 1234  +1000/s
+//	12:00:01.000123  main.counter = 1234
 func Variable(w io.Writer, f Format, processes bool, l *VariableLine) error {
 	if f != Table {
 		return write(w, l.members(f).append(nil, f))
@@ -257,9 +246,5 @@ func Variable(w io.Writer, f Format, processes bool, l *VariableLine) error {
 	if processes {
 		b = fmt.Appendf(b, "pid %d  ", l.PID)
 	}
-	b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), l.Value.Text())
-	if l.PerSecond != nil {
-		b = fmt.Appendf(b, "  %+.6g/s", *l.PerSecond)
-	}
-	return write(w, append(b, '\n'))
+	return write(w, fmt.Appendf(b, "%s = %s\n", printable.Text(l.Name), l.Value.Text()))
 }

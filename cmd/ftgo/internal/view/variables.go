@@ -3,8 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,15 +21,14 @@ import (
 // Variables writes the values of package variables at calls of functions.
 type Variables struct {
 	stream
-	paths []string                                // the paths of variables or of parts of variables
-	at    []string                                // the functions; at their calls, values are read
-	last  map[int]map[string]*render.VariableLine // the last line by process and path
+	paths []string // the paths of variables or of parts of variables
+	at    []string // the functions; at their calls, values are read
 }
 
 // NewVariables returns a view of variables. paths select variables or parts of them. at are the functions at
 // whose calls the values are read.
 func NewVariables(o *Options, paths, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, paths: paths, at: at, last: make(map[int]map[string]*render.VariableLine)}
+	return &Variables{stream: stream{opt: o}, paths: paths, at: at}
 }
 
 // Needs requests the entries of functions. If there are intervals, it requests only one call of each process in an
@@ -119,7 +116,6 @@ func (v *Variables) Take(it *pairing.Item) error {
 		return v.takeCall(it.Call)
 	case it.Kind == pairing.Forgotten:
 		v.memory.Forget(it.PID)
-		delete(v.last, it.PID)
 	case it.Kind == pairing.Read:
 		return v.flush()
 	}
@@ -130,54 +126,11 @@ func (v *Variables) takeCall(c *pairing.Call) error {
 	values := v.Plan.Funcs[c.Func].Values.Entry.AppendValues(nil, c.Args, v.memory.Process(c))
 	for i := range values {
 		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.paths[i], Value: values[i]}
-		line.PerSecond = v.perSecond(line)
 		if err := render.Variable(v.out, v.opt.Format, v.opt.ManyProcesses(), line); err != nil {
 			return err
 		}
 	}
 	return v.addWritten(1)
-}
-
-// perSecond returns the change per second since the last line of the variable, and stores l as the last line. Without
-// intervals, or if the value is not a number, it returns nil and stores nothing. It returns nil for the first line, too.
-func (v *Variables) perSecond(l *render.VariableLine) *float64 {
-	number, ok := numberOf(&l.Value)
-	if !ok || v.opt.Interval == 0 {
-		return nil
-	}
-	if v.last[l.PID] == nil {
-		v.last[l.PID] = make(map[string]*render.VariableLine)
-	}
-	before, ok := v.last[l.PID][l.Name]
-	v.last[l.PID][l.Name] = l
-	if !ok {
-		return nil
-	}
-	last, _ := numberOf(&before.Value)
-	elapsed := l.Time.Sub(before.Time).Seconds()
-	change := (number - last) / elapsed
-	if elapsed <= 0 || math.IsNaN(change) || math.IsInf(change, 0) {
-		return nil
-	}
-	return &change
-}
-
-// numberOf returns the value of a number, or the length of a string, slice, map or channel.
-func numberOf(v *capture.Value) (float64, bool) {
-	if v.State != capture.Known {
-		return 0, false
-	}
-	switch v.Type.Kind {
-	case reflect.Int:
-		return float64(int64(v.Num)), true
-	case reflect.Uint:
-		return float64(v.Num), true
-	case reflect.Float64:
-		return v.Number().(float64), true
-	case reflect.String, reflect.Slice, reflect.Map, reflect.Chan:
-		return float64(v.Len), true
-	}
-	return 0, false
 }
 
 func (v *Variables) End(t *engine.Table) error {
