@@ -44,10 +44,6 @@ type Variable struct {
 	// Through, if not empty, means that Pieces is a pointer. Each element is the offset from the current pointer to the next
 	// pointer. The last element is the offset to the value.
 	Through []int64
-	// Real, if not nil, is the location of the address of the actual type of the value, because Type is only its shape
-	// (generic code). If Real is an array of words, Type is the shape of a pointer type *T, and the first word that is the
-	// address of a type is the address of *T or of T.
-	Real *Variable
 	// Err, if not nil, says why the whole value can't be read.
 	Err error
 }

@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"debug/elf"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -232,28 +230,6 @@ func flagList(flag string) []string {
 	return []string{flag}
 }
 
-// dictionaryTypes returns the types of parameters according to a dictionary in the file.
-func dictionaryTypes(b *Binary, s *Signature, dictionary string) string {
-	var at uint64
-	b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-		if s.Name == dictionary {
-			at = s.Addr
-		}
-	})
-	var names []string
-	for _, v := range s.Params {
-		name := "-"
-		if v.Real != nil {
-			addr, _ := b.image.Pointer(at + uint64(v.Real.Through[0]))
-			if t, err := b.Internals().RuntimeType(addr); err == nil && whereIs(*v.Real) == "ax/8" {
-				name = t.Name
-			}
-		}
-		names = append(names, name)
-	}
-	return strings.Join(names, " ")
-}
-
 // TestGenericSignature checks where generic functions of each version of Go take their dictionary.
 func TestGenericSignature(t *testing.T) {
 	for _, c := range []struct{ version, method, value, function string }{
@@ -275,9 +251,6 @@ func TestGenericSignature(t *testing.T) {
 				"main.pick[" + number + "," + second + "]": c.function,
 			} {
 				s := signatureOf(t, b, name)
-				if got := dictionaryTypes(b, s, "main..dict.pick[int,string]"); strings.HasPrefix(name, "main.pick") && got != "int string -" {
-					t.Errorf("the dictionary of %s has the types %s", name, got)
-				}
 				if got := spell(s.Params); got != want {
 					t.Errorf("%s: %s, want %s", name, got, want)
 				}

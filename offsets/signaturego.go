@@ -94,19 +94,12 @@ func (l *goLayout) note(format string, args ...any) {
 // stack.
 func (l *goLayout) layOutByTypes() (end int64) {
 	a := l.binary.newAssignment(l.f.ABI)
-	dictionary := l.binary.dictionary(l.f)
-	if before := min(dictionary, len(l.sig.Params)); before < 0 {
-		placeAll(a, l.sig.Params)
-	} else {
-		placeAll(a, l.sig.Params[:before])
-		dictionary, err := a.Place(arch.PointerWord)
-		placeAll(a, l.sig.Params[before:])
-		for i := range l.sig.Params {
-			if p := &l.sig.Params[i]; err == nil && p.Type.Dictionary > 0 {
-				p.Real = &Variable{Type: arch.PointerWord, Pieces: dictionary, Through: []int64{8 * int64(p.Type.Dictionary-1)}}
-			}
-		}
+	before := min(l.binary.dictionary(l.f), len(l.sig.Params))
+	placeAll(a, l.sig.Params[:max(before, 0)])
+	if before >= 0 {
+		a.Place(arch.PointerWord)
 	}
+	placeAll(a, l.sig.Params[max(before, 0):])
 	a.GoResults()
 	placeAll(a, l.sig.Results)
 	return a.End()

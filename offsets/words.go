@@ -36,31 +36,7 @@ func (b *Binary) signatureFromWords(f *Func) (s *Signature, ok bool) {
 	if !complete {
 		s.Note = "parameters after the first ten words are unknown" // tracebacks print "..."
 	}
-	w.setReceiver(s.Params)
 	return s, true
-}
-
-// dictionaryWords is a number of words large enough to include the first type in most dictionaries.
-const dictionaryWords = 24
-
-// setReceiver sets the type of a generic method's pointer receiver, and where the address of the actual type is. The
-// dictionary of the type, which is the parameter after the receiver, starts with code addresses and other dictionaries,
-// followed by types in the order in which the methods have variables of them. So the first type in the dictionary is the
-// type of the first method's receiver, T or *T (cmd/compile/internal/noder: declareParams in writer.go, dictNameOf in
-// reader.go). For functions, the table does not say to which parameters the types belong.
-func (w *wordLayout) setReceiver(params []Variable) {
-	name := symname.Split(w.f.Name)
-	if !name.Pointer || strings.Contains(name.Func, "[") || len(params) == 0 || w.binary.dictionary(w.f) != 1 || len(w.conv.Ints) < 2 {
-		return
-	}
-	p := &params[0]
-	if len(p.Pieces) != 1 || p.Pieces[0] != (Piece{Size: 8, Register: w.conv.Ints[0]}) || strings.Contains(p.Type.Name, "?") {
-		return
-	}
-	pkg := name.Package[strings.LastIndexByte(name.Package, '/')+1:]
-	p.Type = &gotype.Type{Name: "*" + pkg + "." + name.Receiver + name.TypeArgs, Kind: reflect.Pointer, Size: 8, Align: 8}
-	words := &gotype.Type{Name: fmt.Sprintf("[%d]uintptr", dictionaryWords), Kind: reflect.Array, Size: 8 * dictionaryWords, Align: 8, Len: dictionaryWords}
-	p.Real = &Variable{Type: words, Pieces: []Piece{{Size: 8, Register: w.conv.Ints[1]}}, Through: []int64{0}}
 }
 
 // wordLayout computes the locations of the words of one function's parameters.

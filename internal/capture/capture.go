@@ -124,12 +124,12 @@ func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	fields, most := b.opt.Fields, b.limit
 	b.opt.Fields = 0 // it does not limit values of paths
-	last, err := b.paths(extra, false)
+	last, err := b.paths(extra)
 	if err != nil {
 		return nil, err
 	}
 	c := &Capture{strLen: b.opt.StrLen, end: 1 << b.opt.Machine.AddressBits}
-	if c.roots, err = b.paths(paths, true); err != nil {
+	if c.roots, err = b.paths(paths); err != nil {
 		return nil, err
 	}
 	if paths == nil {
@@ -137,9 +137,7 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 		for i := range b.vars {
 			b.limit = min(len(b.args)+maxShare, most)
 			t, s := b.root(&b.vars[i])
-			n := b.value(b.vars[i].Name, t, s, 1)
-			b.planRealType(n, &b.vars[i], s)
-			c.roots = append(c.roots, n)
+			c.roots = append(c.roots, b.value(b.vars[i].Name, t, s, 1))
 		}
 	}
 	c.roots = append(c.roots, last...)

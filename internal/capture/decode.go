@@ -163,9 +163,6 @@ func (d *decoder) value(n *node) Value {
 	case reflect.Map, reflect.Chan, reflect.Func:
 		d.header(&v)
 	}
-	if n.typeAddr.fetched() && v.State == Known {
-		d.setRealType(&v, n)
-	}
 	return v
 }
 

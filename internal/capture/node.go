@@ -24,10 +24,6 @@ type node struct {
 	elemOmitted         bool // a pointer's target is not fetched, because it is a large struct
 	iface               *payload
 	slots               []*mapSearch // set if the path has the key of a map: the slots in which the element may be
-	// In generic code, typ is a shape. typeAddr is the address of the value's type, or, if candidates is not 0, the
-	// first of that many words, one of which is the address.
-	typeAddr   leaf
-	candidates int64
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {

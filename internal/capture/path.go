@@ -15,9 +15,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// paths plans how to fetch the values of paths, and, if realTypes is true, the actual types of variables of generic
-// code.
-func (b *Builder) paths(paths []string, realTypes bool) ([]*node, error) {
+// paths plans how to fetch the values of paths.
+func (b *Builder) paths(paths []string) ([]*node, error) {
 	var nodes []*node
 	for _, path := range paths {
 		t, s, err := b.walk(path)
@@ -28,11 +27,7 @@ func (b *Builder) paths(paths []string, realTypes bool) ([]*node, error) {
 			nodes = append(nodes, b.mapElement(path, t, s))
 			continue
 		}
-		n := b.value(path, t, s, 1)
-		if i := slices.IndexFunc(b.vars, func(v offsets.Variable) bool { return v.Name == path }); i >= 0 && realTypes {
-			b.planRealType(n, &b.vars[i], s)
-		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, b.value(path, t, s, 1))
 	}
 	return nodes, nil
 }

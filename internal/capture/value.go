@@ -51,8 +51,7 @@ type Value struct {
 	Items    []Value // the first elements of a slice or array, or the fields of a struct
 	Elem     *Value  // a pointer's target or an interface's dynamic value, nil if not fetched
 	// Dynamic is the name of an interface's dynamic type, or of the function in a func value. It is the name of a
-	// pointer's type if the target is not shown, because it is too large, or because generic code takes the type from its
-	// dictionary.
+	// pointer's type if the target is not shown, because it is too large.
 	Dynamic  string
 	TypeWord uint64 // the address of an interface's type or itab, 0 in a nil interface
 }

@@ -29,9 +29,6 @@ type Type struct {
 	// pointer. Otherwise the second word points to the value. Only types decoded from the runtime's type data set
 	// Direct.
 	Direct bool
-	// Dictionary is not 0 if this type is the shape of a type argument. The actual type is then entry Dictionary-1 of
-	// the dictionary that the function receives.
-	Dictionary int
 
 	// elem, group and constants compute the results of Elem, Group and Constant; nil if unknown.
 	elem, group func() *Type

@@ -264,7 +264,6 @@ const (
 	attrGoKind          = dwarf.Attr(0x2900) // the kind, as a number of package reflect
 	attrGoElem          = dwarf.Attr(0x2902) // the type of elements of a slice, map or channel
 	attrGoEmbedded      = dwarf.Attr(0x2903) // the field is embedded
-	attrGoDictIndex     = dwarf.Attr(0x2906) // the index of a type parameter in the dictionary
 	attrGoClosureOffset = dwarf.Attr(0x2907) // the offset of a variable in a closure
 )
 

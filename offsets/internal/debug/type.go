@@ -68,8 +68,7 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	return Unknown(name, size)
 }
 
-// anyPointer is the type of every pointer in the shape of a generic function. Only the dictionary has the type that such a
-// pointer points to.
+// anyPointer is the type of every pointer in the shape of a generic function.
 const anyPointer = "go.shape.*uint8"
 
 // shapeless removes "go.shape." from names. It keeps the name anyPointer, because *uint8 would be another type.
@@ -219,13 +218,7 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 		return t
 	}
 	t := d.typeAt(ref(e, dwarf.AttrType), depth+1)
-	// The typedefs of a generic function's type parameters are named .param0, .param1 and so on.
-	if index, ok := e.Val(attrGoDictIndex).(int64); ok && strings.HasPrefix(name, ".param") && 0 <= index && index < 1<<16 {
-		shape := *t
-		shape.Dictionary = int(index) + 1
-		return &shape
-	}
-	if t.Name == name {
+	if t.Name == name || strings.HasPrefix(name, ".param") { // the type parameters of a generic function: .param0, .param1
 		return t
 	}
 	return t.Named(name)
