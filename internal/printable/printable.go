@@ -4,8 +4,6 @@ package printable
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -93,69 +91,38 @@ func appendRuneJSON(b []byte, r rune) []byte {
 // the locale.
 func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
-// maxMessage is the width of the longest message that Brief does not shorten, in columns.
-const maxMessage = 2000
-
-// Brief cuts the middle out of a message that is too long, such as an error that quotes a long argument.
-func Brief(message string) string {
-	if Columns(message) <= maxMessage {
-		return message
-	}
-	return CutMiddle(message, maxMessage)
-}
-
 const ellipsis = "…"
 
-// Shorten makes a function's name fit into width columns. It removes the directories of the package first, then the
-// package, and last the middle of the remaining text:
-//
-//	github.com/a/b/pkg.(*Type).VeryLongMethod
-//	…/pkg.(*Type).VeryLongMethod
-//	….(*Type).VeryLongMethod
-//	(*Type).V…gMethod
+// Shorten makes a function's name fit into width columns. It removes the directories of the package first, and then the middle
+// of the remaining text: pkg.(*Typ…gMethod for github.com/a/b/pkg.(*Type).VeryLongMethod.
 func Shorten(name string, width int) string {
-	short := Short(name)
-	inside := short
-	if pkg, rest, ok := strings.Cut(short, "."); ok && !strings.ContainsAny(pkg, "[({\" ") {
-		inside = rest
+	if Columns(name) <= width {
+		return name
 	}
-	for _, form := range []string{name, ellipsis + "/" + short, ellipsis + "." + inside, ellipsis + inside} {
-		if Columns(form) <= width {
-			return form
-		}
-	}
-	return CutMiddle(inside, width)
+	return CutMiddle(Short(name), width)
 }
 
-// CutMiddle replaces the middle of s by an ellipsis. The result has at most width columns, or 1 if width is less.
+// CutMiddle makes s fit into width columns. It replaces the middle of a longer text by an ellipsis.
 func CutMiddle(s string, width int) string {
+	if Columns(s) <= width {
+		return s
+	}
 	room := max(width-1, 0)
 	return head(s, room-room/2) + ellipsis + tail(s, room/2)
 }
 
 // Short returns a name without the directories of its package: pkg.(*T).Method for
 // github.com/a/b/pkg.(*T).Method, and pkg/v2.F for github.com/a/pkg/v2.F.
-func Short(name string) string { return ending(name, 1) }
-
-// ending returns a name with only the end of its package's path: elements is the number of path elements to
-// keep. A major version like v2 does not count as an element.
-func ending(name string, elements int) string {
+func Short(name string) string {
 	path := name
 	if i := strings.IndexAny(name, "[({\" "); i >= 0 {
 		path = name[:i] // type arguments may have slashes
 	}
-	for {
-		i := strings.LastIndexByte(path, '/')
-		if i < 0 {
-			return name
-		}
-		if element, _, _ := strings.Cut(name[i+1:len(path)], "."); !majorVersion(element) {
-			elements--
-		}
-		if path = name[:i]; elements == 0 {
-			return name[i+1:]
-		}
+	last := strings.LastIndexByte(path, '/')
+	if element, _, _ := strings.Cut(path[last+1:], "."); last > 0 && majorVersion(element) {
+		last = strings.LastIndexByte(path[:last], '/')
 	}
+	return name[last+1:]
 }
 
 // majorVersion reports whether a path element is the major version of a module, like v2.
@@ -163,30 +130,18 @@ func majorVersion(element string) bool {
 	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
 }
 
-// maxElements is the largest number of path elements in a short name. Names that need more elements stay whole.
-const maxElements = 8
-
-// ShortNames returns a short name for each name. A short name has as few elements of the package's path as make it
-// unique.
+// ShortNames returns a short name for each name: the result of Short if it is unique, else the whole name.
 func ShortNames(names []string) map[string]string {
-	short := make(map[string]string, len(names))
+	short, count := make(map[string]string, len(names)), make(map[string]int)
 	for _, name := range names {
-		short[name] = name
+		short[name] = Short(name)
 	}
-	ambiguous := slices.Collect(maps.Keys(short))
-	for elements := 1; len(ambiguous) > 0 && elements <= maxElements; elements++ {
-		byEnding := make(map[string][]string)
-		for _, name := range ambiguous {
-			end := ending(name, elements)
-			byEnding[end] = append(byEnding[end], name)
-		}
-		ambiguous = nil
-		for end, names := range byEnding {
-			if len(names) > 1 {
-				ambiguous = append(ambiguous, names...)
-			} else {
-				short[names[0]] = end
-			}
+	for _, s := range short {
+		count[s]++
+	}
+	for name, s := range short {
+		if count[s] > 1 {
+			short[name] = name
 		}
 	}
 	return short

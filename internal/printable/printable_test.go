@@ -61,13 +61,13 @@ func TestColumnsInAnyLocale(t *testing.T) {
 	}
 }
 
-func TestBrief(t *testing.T) {
+func TestCutMiddle(t *testing.T) {
 	long := strings.Repeat("(", 100000)
 	for message, want := range map[string]string{
 		`parse "a b": "b" is no number`:  `parse "a b": "b" is no number`,
 		`parse "` + long + `": too deep`: `parse "` + long[:993] + "…" + long[:988] + `": too deep`,
 	} {
-		if got := printable.Brief(message); got != want {
+		if got := printable.CutMiddle(message, 2000); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -13,12 +13,10 @@ func TestShorten(t *testing.T) {
 		want  string
 	}{
 		{"fits", "github.com/a/b/pkg.(*T).Method", 30, "github.com/a/b/pkg.(*T).Method"},
-		{"path goes first", "github.com/a/b/pkg.(*T).Method", 29, "…/pkg.(*T).Method"},
-		{"then the package", "github.com/a/b/pkg.(*T).Method", 16, "….(*T).Method"},
-		{"its mark is shorter", "github.com/a/b/pkg.(*T).Method", 12, "…(*T).Method"},
-		{"then the middle", "pkg.(*LongTypeName).LongMethod", 21, "(*LongType…LongMethod"},
-		{"slashes of type arguments stay", "main.Map[github.com/x/y.T]", 20, "Map[github…om/x/y.T]"},
-		{"path before type arguments", "example.org/m/pkg.Map[example.org/x.T]", 30, "…/pkg.Map[example.org/x.T]"},
+		{"path goes first", "github.com/a/b/pkg.(*T).Method", 29, "pkg.(*T).Method"},
+		{"then the middle", "github.com/a/pkg.(*LongTypeName).LongMethod", 21, "pkg.(*Long…LongMethod"},
+		{"slashes of type arguments stay", "main.Map[github.com/x/y.T]", 20, "main.Map[g…om/x/y.T]"},
+		{"path before type arguments", "example.org/m/pkg.Map[example.org/x.T]", 30, "pkg.Map[example.org/x.T]"},
 		{"wide letters are two columns", "世界世界世界", 7, "世…界"},
 		{"nothing left", "main.f", 1, "…"},
 	} {
@@ -32,10 +30,8 @@ func TestShorten(t *testing.T) {
 func TestShortNames(t *testing.T) {
 	for _, test := range []struct{ names, want string }{
 		{"github.com/a/http.(*Server).Serve net/http.(*conn).serve main.f", "http.(*Server).Serve http.(*conn).serve main.f"},
-		{"p.F x/p.F y/x/p.F z/x/p.F", "p.F x/p.F y/x/p.F z/x/p.F"},
+		{"p.F x/p.F y/p.G", "p.F x/p.F p.G"},
 		{"github.com/a/b/v2.F github.com/a/b/v2/c.F example.org/v2x.F", "b/v2.F c.F v2x.F"},
-		{"x/1/2/3/4/5/6/7/p.F y/1/2/3/4/5/6/7/p.F 1/2/3/4/5/6/7/p.G p.F", "x/1/2/3/4/5/6/7/p.F y/1/2/3/4/5/6/7/p.F p.G p.F"},
-		{"z/x/1/2/3/4/5/6/7/8/p.F z/y/1/2/3/4/5/6/7/8/p.F", "z/x/1/2/3/4/5/6/7/8/p.F z/y/1/2/3/4/5/6/7/8/p.F"},
 		{"a/p.Map[go.shape.*b/q.T] c/p.(*G[b/q.T]).Get(x/y.Z)", "p.Map[go.shape.*b/q.T] p.(*G[b/q.T]).Get(x/y.Z)"},
 	} {
 		names := strings.Fields(test.names)

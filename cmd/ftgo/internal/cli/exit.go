@@ -58,11 +58,14 @@ func (e *Env) Say(format string, args ...any) {
 	}
 }
 
+// maxMessage is the width of the longest message that Warn does not shorten, in columns.
+const maxMessage = 2000
+
 // Warn writes a line to stderr, even with --quiet. It escapes the text, because a name in it may come from a
 // hostile binary or file and contain control sequences or newlines. It shortens the text, because a name may be of
 // any length. It writes the line at once, because runs in the background share stderr.
 func (e *Env) Warn(text string) {
-	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
+	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.CutMiddle(printable.Text(strings.ReplaceAll(text, "\n", "; ")), maxMessage))
 }
 
 // Progress shows a text until stop is called, if Stderr is a [LineShower]. SetProgress replaces the text.
