@@ -260,8 +260,9 @@ func raise(f, before *stats.Func) {
 			a.High = b.High
 		}
 	}
-	p, q := &f.Split, &before.Split
-	*p = stats.Split{Running: max(p.Running, q.Running), Runnable: max(p.Runnable, q.Runnable), Waiting: max(p.Waiting, q.Waiting)}
+	for i, ns := range f.Split.Parts() {
+		*ns = max(*ns, *before.Split.Parts()[i])
+	}
 }
 
 // raise sets each counter to at least its value in before.

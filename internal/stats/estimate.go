@@ -93,15 +93,23 @@ func (f *Func) Count() uint64 { return uint64(math.Round(f.Number())) }
 // AmountTotal returns the sum of Amounts over all calls, extrapolated if the number of calls is an estimate, and its
 // bounds. The bounds combine the bounds of the number of calls and the standard error of the mean amount.
 func (f *Func) AmountTotal() (n, low, high int64) {
-	a, w := f.Amounts, f.Estimate
+	a := f.Amounts
 	if a == nil || a.Count() == 0 {
 		return 0, 0, 0
 	}
-	if n = a.Sum(); w == nil {
-		return n, n, n
+	n = a.Sum()
+	return f.Estimate.extrapolate(n, n, n, a.Count()+a.Missing, &a.Histogram)
+}
+
+// extrapolate extrapolates a sum over some calls and its bounds to all calls. The bounds allow for the standard error of
+// the mean of h. A nil e changes nothing.
+func (e *Estimate) extrapolate(n, low, high int64, calls uint64, h *Histogram) (int64, int64, int64) {
+	if e == nil {
+		return n, low, high
 	}
-	sum, of, chance := float64(n), float64(a.Count()+a.Missing), sure*a.Spread()
-	return limit(sum * w.Calls / of), max(limit(sum*w.Low/of*(1-chance)), n), limit(sum * w.High / of * (1 + chance))
+	of, chance := float64(calls), sure*h.Spread()
+	least := max(float64(low)*e.Low/of*(1-chance), float64(low))
+	return limit(float64(n) * e.Calls / of), limit(least), limit(float64(high) * e.High / of * (1 + chance))
 }
 
 // limit rounds x and limits it to 1<<62.
@@ -131,16 +139,11 @@ func (f *Func) Total() (n, low, high int64, ok bool) {
 	if low, high = n, n; f.Bounds != nil {
 		low, high = f.Bounds.Of(Statistics[len(Statistics)-1])
 	}
-	if f.Estimate == nil {
-		return n, low, high, true
-	}
-	scale := f.Scale()
-	if math.IsNaN(scale) {
+	if math.IsNaN(f.Scale()) {
 		return 0, 0, 0, false
 	}
-	ended, chance := float64(f.Ended()), sure*f.Latency.Spread()
-	least := max(float64(low)*f.Estimate.Low/ended*(1-chance), float64(low))
-	return limit(float64(n) * scale), limit(least), limit(float64(high) * f.Estimate.High / ended * (1 + chance)), true
+	n, low, high = f.Estimate.extrapolate(n, low, high, f.Ended(), f.Latency)
+	return n, low, high, true
 }
 
 // SelfTotal returns Self, extrapolated to all calls. ok is false if it is unknown.

@@ -107,11 +107,10 @@ func (f Func) Since(earlier Func) Func {
 		*n = grown(*n, *before[i])
 	}
 	f.Self -= earlier.Self
-	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
-	f.Events = maps.Clone(f.Events)
-	for name, n := range f.Events {
-		f.Events[name] = grown(n, earlier.Events[name])
+	for i, ns := range f.Split.Parts() {
+		*ns -= *earlier.Split.Parts()[i]
 	}
+	f.Waits, f.Events = since(f.Waits, earlier.Waits), since(f.Events, earlier.Events)
 	f.Latency, f.Bounds = f.Latency.Since(earlier.Latency), f.Bounds.since(earlier.Bounds)
 	f.Amounts = f.Amounts.since(earlier.Amounts)
 	return f
@@ -204,7 +203,16 @@ func (a *Amounts) since(earlier *Amounts) *Amounts {
 }
 
 // grown returns now-before, or 0 if now is less than before: Lost shrinks when the return of a call arrives late.
-func grown(now, before uint64) uint64 { return now - min(before, now) }
+func grown[N int64 | uint64](now, before N) N { return now - min(before, now) }
+
+// since returns a copy of the numbers in now without those in earlier.
+func since[N int64 | uint64](now, earlier map[string]N) map[string]N {
+	now = maps.Clone(now)
+	for name, n := range now {
+		now[name] = grown(n, earlier[name])
+	}
+	return now
+}
 
 // Split is a duration by the state of the goroutine, in nanoseconds.
 type Split struct {
@@ -216,27 +224,18 @@ type Split struct {
 // Sum returns the whole duration, at most math.MaxInt64.
 func (s Split) Sum() int64 { return AddUp(AddUp(s.Running, s.Runnable), s.Waiting) }
 
+// Parts returns the parts of the duration.
+func (s *Split) Parts() [3]*int64 { return [...]*int64{&s.Running, &s.Runnable, &s.Waiting} }
+
 // Add adds the parts of t, each up to math.MaxInt64, which the waits of many goroutines reach within days.
 func (s *Split) Add(t Split) {
-	s.Running = AddUp(s.Running, t.Running)
-	s.Runnable = AddUp(s.Runnable, t.Runnable)
-	s.Waiting = AddUp(s.Waiting, t.Waiting)
-}
-
-func (s Split) since(earlier Split) Split {
-	return Split{s.Running - earlier.Running, s.Runnable - earlier.Runnable, s.Waiting - earlier.Waiting}
+	for i, ns := range s.Parts() {
+		*ns = AddUp(*ns, *t.Parts()[i])
+	}
 }
 
 // Waits is the time waited in nanoseconds, by reason.
 type Waits map[string]int64
-
-func (w Waits) since(earlier Waits) Waits {
-	w = maps.Clone(w)
-	for reason, ns := range w {
-		w[reason] = ns - earlier[reason]
-	}
-	return w
-}
 
 // Reasons returns the reasons with a positive time, the longest first.
 func (w Waits) Reasons() []string {

@@ -30,15 +30,20 @@ type Histogram struct {
 // Record adds one latency, in ns. It records a negative latency, which results from a clock that went back, as 0.
 func (h *Histogram) Record(ns int64) {
 	ns = max(ns, 0)
-	if h.count == 0 || ns < h.min {
-		h.min = ns
-	}
-	h.max = max(h.max, ns)
-	h.count++
-	var carry uint64
-	h.sumLo, carry = bits.Add64(h.sumLo, uint64(ns), 0)
-	h.sumHi += carry
+	h.addTotals(&Histogram{count: 1, min: ns, max: ns, sumLo: uint64(ns)})
 	h.add(bucket(ns), 1)
+}
+
+// addTotals adds the totals of another histogram, which is not empty.
+func (h *Histogram) addTotals(other *Histogram) {
+	if h.count == 0 || other.min < h.min {
+		h.min = other.min
+	}
+	h.max = max(h.max, other.max)
+	h.count += other.count
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
+	h.sumHi += other.sumHi + carry
 }
 
 // add adds n latencies to a bucket.
@@ -160,14 +165,7 @@ func (h *Histogram) Add(other *Histogram) {
 	if other.count == 0 {
 		return
 	}
-	if h.count == 0 || other.min < h.min {
-		h.min = other.min
-	}
-	h.max = max(h.max, other.max)
-	h.count += other.count
-	var carry uint64
-	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
-	h.sumHi += other.sumHi + carry
+	h.addTotals(other)
 	for i, n := range other.counts {
 		h.add(other.first+i, n)
 	}
@@ -309,39 +307,25 @@ func (h *Histogram) UnmarshalJSON(text []byte) error {
 	if len(j.Counts) == 0 {
 		return errors.New("buckets: no bucket")
 	}
-	*h = Histogram{min: j.Min, max: j.Max}
-	// (hi, lo) is the lower bound of the sum: each latency is at least the least value of its bucket.
-	var hi, lo, carry uint64
+	*h = Histogram{}
 	before := int64(-1)
 	for _, b := range j.Counts {
 		from, count := int64(b[0]), b[1]
-		if from <= before {
-			return fmt.Errorf("buckets: bucket of %d after %d", b[0], before)
+		if from <= before || least(bucket(from)) != from || count == 0 || h.count+count < count {
+			return fmt.Errorf("buckets: bucket of %d after %d with %d latencies: out of order, none begins there, or too many", b[0], before, count)
 		}
 		before = from
-		if least(bucket(from)) != from {
-			return fmt.Errorf("buckets: bucket of %d: none begins there", from)
-		}
-		if h.count, carry = bits.Add64(h.count, count, 0); count == 0 || carry != 0 {
-			return fmt.Errorf("buckets: bucket of %d: %d latencies", from, count)
-		}
+		// Each latency is at least the least value of its bucket. So the sum of these is a lower bound.
+		hi, lo := bits.Mul64(b[0], count)
+		h.addTotals(&Histogram{count: count, min: from, max: from, sumHi: hi, sumLo: lo})
 		h.add(bucket(from), count)
-		productHi, productLo := bits.Mul64(uint64(from), count)
-		lo, carry = bits.Add64(lo, productLo, 0)
-		hi += productHi + carry
 	}
-	first, last := int64(j.Counts[0][0]), before
-	switch sum := uint64(j.Sum); {
-	case j.Min < 0 || j.Min > j.Max || bucket(j.Min) != bucket(first):
-		return fmt.Errorf("buckets: min %d: not in the bucket of %d", j.Min, first)
-	case bucket(j.Max) != bucket(last):
-		return fmt.Errorf("buckets: max %d: not in the bucket of %d", j.Max, last)
-	case j.Sum < 0 || (hi > 0 || lo > sum) && j.Sum != math.MaxInt64:
-		return fmt.Errorf("buckets: sum %d: less than the sum of the buckets", j.Sum)
-	case j.Sum == math.MaxInt64 && (hi > 0 || lo > sum):
-		h.sumHi, h.sumLo = hi, lo // the true sum exceeds int64; this is its lower bound
-	default:
-		h.sumLo = sum
+	if j.Min < 0 || j.Min > j.Max || bucket(j.Min) != bucket(h.min) || bucket(j.Max) != bucket(h.max) || j.Sum < h.Sum() {
+		return fmt.Errorf("buckets: min %d, max %d or sum %d: not of latencies from %d to %d ns", j.Min, j.Max, j.Sum, h.min, h.max)
 	}
+	h.min, h.max = j.Min, j.Max
+	if j.Sum < math.MaxInt64 || h.sumHi == 0 && h.sumLo < math.MaxInt64 {
+		h.sumHi, h.sumLo = 0, uint64(j.Sum)
+	} // else the true sum exceeds int64, and the sum of the buckets is its lower bound
 	return nil
 }

@@ -279,7 +279,7 @@ func TestHistogramJSONRefuses(t *testing.T) {
 		{"none begins there", `{"min":129,"max":129,"sum":129,"counts":[[129,1]]}`, "none begins there"},
 		{"of nothing", `{"min":3,"max":3,"counts":[[3,0]]}`, "0 latencies"},
 		{"without a count", `{"min":3,"max":3,"counts":[[3]]}`, "0 latencies"},
-		{"more than can be", `{"min":3,"max":4,"sum":9223372036854775807,"counts":[[3,18446744073709551615],[4,1]]}`, "bucket of 4: 1 latencies"},
+		{"more than can be", `{"min":3,"max":4,"sum":9223372036854775807,"counts":[[3,18446744073709551615],[4,1]]}`, "bucket of 4 after 3 with 1 latencies"},
 		{"min elsewhere", `{"min":4,"max":129,"sum":135,"counts":[[3,2],[128,1]]}`, "min 4"},
 		{"max elsewhere", `{"min":3,"max":130,"sum":136,"counts":[[3,2],[128,1]]}`, "max 130"},
 		{"too small a sum", `{"min":3,"max":129,"sum":133,"counts":[[3,2],[128,1]]}`, "sum 133"},

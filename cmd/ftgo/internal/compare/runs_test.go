@@ -199,7 +199,7 @@ func TestReadRefuses(t *testing.T) {
 		{"another type", change(`"calls":1`, `"calls":"many"`), "read out:1: parse as output of -o json: "},
 		{"too many calls", change(`"calls":1,`, `"calls":9007199254740993,`), "read out:1: 9007199254740993 calls or events are more than there can be"},
 		{"more latencies", change(`"completed":1,"unwound":0,"open":0,"lost":0,"errors":1`, `"completed":0`), `read out:1: buckets of "main.f0": missing, or of more than 0 calls`},
-		{"no bucket", change(`[[99328,1]]`, `[[99329,1]]`), `read out:1: parse as output of -o json: buckets: bucket of 99329: none begins there`},
+		{"no bucket", change(`[[99328,1]]`, `[[99329,1]]`), `read out:1: parse as output of -o json: buckets: bucket of 99329 after -1 with 1 latencies: out of order, none begins there`},
 		{"no buckets", change(`[[99328,1]]`, `[]`), `read out:1: parse as output of -o json: buckets: no bucket`},
 		{"half of them", change(`"low":{"min"`, `"law":{"min"`), `read out:1: buckets of "main.f0": missing`},
 		{"other pairs", change(`[[99328,1]]`, `[[99328,1],[99329]]`), `read out:1: `},
