@@ -78,26 +78,26 @@ func counts(f *stats.Func) []uint64 {
 
 func summaryCounts(s *stats.Summary) []uint64 {
 	k := cmp.Or(s.Kernel, &stats.KernelEvents{})
-	return []uint64{
-		s.Hits, s.Delivered, s.Lost, s.Filtered, s.Counted, s.Before, s.After, s.Unparsed,
-		k.Delivered, k.Lost, k.Unparsed, uint64(s.Probes), uint64(s.Functions),
+	all := []uint64{k.Delivered, k.Lost, k.Unparsed, uint64(s.Probes), uint64(s.Functions)}
+	for _, n := range s.Counts() {
+		all = append(all, *n)
 	}
+	return all
 }
 
 // tooMuch returns an error if sums of counts might overflow.
 func tooMuch(runs []*Run) error {
-	var all float64 // an upper bound of all sums
+	var sum float64 // an upper bound of all sums
 	for _, r := range runs {
-		for _, n := range summaryCounts(&r.Summary) {
-			all += float64(n)
-		}
+		all := summaryCounts(&r.Summary)
 		for i := range r.Funcs {
-			for _, n := range counts(&r.Funcs[i]) {
-				all += float64(n)
-			}
+			all = append(all, counts(&r.Funcs[i])...)
+		}
+		for _, n := range all {
+			sum += float64(n)
 		}
 	}
-	if all >= 1<<63 {
+	if sum >= 1<<63 {
 		return errors.New("add up: the numbers are larger than there can be")
 	}
 	return nil

@@ -21,28 +21,6 @@ type Run struct {
 	Funcs []stats.Func
 }
 
-// funcLine is the JSON line of a function. Of a json.RawMessage, only the presence matters.
-type funcLine struct {
-	stats.Func
-	Value, Rest json.RawMessage
-	NS          json.RawMessage
-	SumOf       json.RawMessage `json:"sum_of"`
-	Interval    *int64
-	Errors      *uint64
-	Seen        *uint64
-	Low         uint64   `json:"calls_low"`
-	High        *float64 `json:"calls_high"`
-	Sched       *struct {
-		stats.Split
-		Waits stats.Waits
-	}
-	Buckets *struct {
-		NS, Low, High, Raw *stats.Histogram
-		Waited             float64
-		Self               int64
-	}
-}
-
 // IsJSON reports whether Read may accept a file that starts with begin.
 func IsJSON(begin []byte) bool {
 	begin = bytes.TrimLeft(begin, " \t\r\n")
@@ -122,75 +100,74 @@ func possible(x float64) bool { return x >= 0 && x <= most }
 
 // function reads the line of a function. It ignores lines of intervals.
 func (r *Run) function(text []byte) error {
-	var line funcLine
-	if err := decode(text, &line); err != nil {
+	var line struct {
+		stats.Func
+		Value, Rest, NS json.RawMessage // only their presence matters
+		SumOf           json.RawMessage `json:"sum_of"`
+		Interval        *int64
+		Errors, Seen    *uint64
+		Low             uint64   `json:"calls_low"`
+		High            *float64 `json:"calls_high"`
+		Sched           struct {
+			stats.Split
+			Waits stats.Waits
+		}
+		Buckets struct {
+			NS, Low, High, Raw *stats.Histogram
+			Waited             float64
+			Self               int64
+		}
+	}
+	if err := decode(text, &line); err != nil || line.Interval != nil {
 		return err
 	}
-	f, seen, high := &line.Func, line.Seen, line.High
+	f, s, b := &line.Func, &line.Sched, &line.Buckets
+	f.Split, f.Waits = s.Split, s.Waits
+	if line.Errors != nil {
+		f.Errors, f.ReturnsErrors = *line.Errors, true
+	}
+	largest := max(slices.Max(counts(f)), line.Low, *cmp.Or(line.Seen, new(uint64)))
+	shortest := min(s.Running, s.Runnable, s.Waiting)
+	for _, ns := range s.Waits {
+		shortest = min(shortest, ns)
+	}
 	switch {
-	case line.Interval != nil:
-		return nil
 	case f.Name == "":
 		return errors.New("a function without a name")
 	case line.Value != nil || line.Rest != nil:
 		return errors.New("made with --by: rows of values can't be added up")
 	case line.SumOf != nil:
 		return errors.New("made with --sum: rows with sums can't be added up")
-	case line.NS != nil && line.Buckets == nil:
+	case line.NS != nil && b.NS == nil:
 		return errors.New("latencies without buckets: it was written by an older ftgo, or changed")
-	case max(slices.Max(counts(f)), line.Low) > most:
-		return fmt.Errorf("%d calls or events are more than there can be", max(slices.Max(counts(f)), line.Low))
-	case seen != nil && (*seen > most || high != nil && !possible(*high) || line.Low > f.Calls || high != nil && *high < float64(f.Calls)):
-		return fmt.Errorf("%d calls, %d at least", f.Calls, line.Low)
-	}
-	if line.Errors != nil {
-		f.Errors, f.ReturnsErrors = *line.Errors, true
-	}
-	if f.Errors > f.Completed {
+	case largest > most:
+		return fmt.Errorf("%d calls or events are more than there can be", largest)
+	case f.Errors > f.Completed:
 		return fmt.Errorf("%d errors of %d calls", f.Errors, f.Completed)
+	case shortest < 0:
+		return fmt.Errorf("sched: %d ns", shortest)
 	}
-	if seen != nil {
-		f.Estimate = &stats.Estimate{Calls: float64(f.Calls), Low: float64(line.Low), High: *cmp.Or(high, new(math.Inf(1)))}
-		f.Calls = *seen
-	}
-	if s := line.Sched; s != nil {
-		least := min(s.Running, s.Runnable, s.Waiting)
-		for _, ns := range s.Waits {
-			least = min(least, ns)
+	if line.Seen != nil {
+		calls, high := float64(f.Calls), *cmp.Or(line.High, new(math.Inf(1)))
+		if line.High != nil && !possible(high) || float64(line.Low) > calls || high < calls {
+			return fmt.Errorf("%d calls, %d at least", f.Calls, line.Low)
 		}
-		if least < 0 {
-			return fmt.Errorf("sched: %d ns", least)
-		}
-		f.Split, f.Waits = s.Split, s.Waits
+		f.Estimate = &stats.Estimate{Calls: calls, Low: float64(line.Low), High: high}
+		f.Calls = *line.Seen
 	}
-	if err := line.latencies(); err != nil {
-		return fmt.Errorf("buckets of %.60q: %w", f.Name, err)
-	}
-	r.Funcs = append(r.Funcs, *f)
-	return nil
-}
-
-func (line *funcLine) latencies() error {
-	f, b := &line.Func, line.Buckets
-	if b == nil {
-		return nil
-	}
-	all := []*stats.Histogram{b.NS, b.Low, b.High, b.Raw}
 	bounded := b.Low != nil || b.High != nil || b.Raw != nil
-	if !bounded {
-		all = all[:1]
-	}
-	for _, h := range all {
-		if h == nil || h.Count() > f.Completed {
-			return fmt.Errorf("missing, or of more than %d calls", f.Completed)
+	for _, h := range []*stats.Histogram{b.NS, b.Low, b.High, b.Raw} {
+		if (h != nil || bounded) && (h == nil || h.Count() > f.Completed) {
+			return fmt.Errorf("buckets of %.60q: missing, or of more than %d calls", f.Name, f.Completed)
 		}
 	}
 	if !(b.Waited >= 0 && b.Waited <= 1) {
-		return fmt.Errorf("%v of the time waited", b.Waited)
+		return fmt.Errorf("buckets of %.60q: %v of the time waited", f.Name, b.Waited)
 	}
 	if f.Latency, f.Self = b.NS, b.Self; bounded {
 		f.Bounds = &stats.Bounds{Raw: *b.Raw, Low: *b.Low, High: *b.High, Waiting: b.Waited}
 	}
+	r.Funcs = append(r.Funcs, *f)
 	return nil
 }
 
