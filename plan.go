@@ -203,7 +203,6 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 		switch name, value, _ := strings.Cut(flag, "="); name {
 		case "--exclude":
 			q.Exclude = append(q.Exclude, value)
-		case "--budget":
 		default:
 			return fmt.Errorf("values of a recording that was made with %s: %w", name, ErrUnsupported)
 		}

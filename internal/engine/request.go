@@ -36,7 +36,7 @@ var ErrUnprobed = errors.New("can't be probed")
 func Recorded(rec *recording.Recording) Request {
 	plan := rec.Plan
 	r := Request{Target: &target.Target{}, Plan: plan}
-	r.Probes = uprobe.Options{Mode: plan.Mode, Features: rec.Features, Stack: plan.Stack, Follow: plan.Follows, GroupSize: plan.GroupSize}
+	r.Probes = uprobe.Options{Mode: plan.Mode, Features: rec.Features, Stack: plan.Stack, Follow: plan.Follows}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		// This ftgo knows best which kernels count exactly. The recorded plan does not depend on it.
 		r.Probes.Features.ExactHits = on.ExactHits

@@ -18,7 +18,6 @@ func (a *About) readPlan() error {
 	if p == nil {
 		return errors.New("it has no plan")
 	}
-	p.GroupSize = max(p.GroupSize, 0)
 	p.Processor = arch.Find(func(p arch.Processor) bool { return p.Machine().Name == a.Processor })
 	switch {
 	case p.Processor == nil:

@@ -352,7 +352,6 @@ $(moment until)"
 			lost
 			[ -z "$window" ] || echo "$window"
 			profile profile
-			printf %s "$disarmed"
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null

@@ -97,9 +97,6 @@ type Recording struct {
 	// Facts describe the machine and the run: "kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host".
 	Facts    map[string]string
 	Complete bool // the recording was not cut off
-	// Disarmed has the functions whose probes were removed before the end, because of the budget, by their index in the
-	// plan, with the time by the trace clock.
-	Disarmed map[int]uint64
 
 	// moments holds the most accurate reading of the clocks for each label. "from" and "until" are the begin and end of
 	// the window; the hits of both are nil if the recording was cut off or lacks counters.
@@ -123,7 +120,7 @@ var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "w
 // Open reads a recording of size bytes. It keeps no events: [Recording.Read] returns them.
 func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{
-		Facts: make(map[string]string), Disarmed: make(map[int]uint64), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},
+		Facts: make(map[string]string), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},
 		moments: map[string]*moment{"first": {}, "armed": {}, "ended": {}, "from": {}, "until": {}},
 	}
 	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(from, 0, size), maxLine)}

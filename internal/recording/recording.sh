@@ -1,9 +1,43 @@
+
+# look ends the run if the probes took more than the budget since the last look. Their cost is
+# the kernel's count of hits times the usual cost of a hit.
+# shellcheck disable=SC2154 # eval sets cost
+look() {
+	now
+	elapsed=$(((ns - looked) / 1000))
+	looked=$ns
+	last=$spent
+	spent=0
+	while read -r _ _ event hits; do
+		[ -z "$event" ] || eval "cost=\$cost_$event"
+		[ -z "$event" ] || spent=$((spent + hits * cost))
+	done <<END
+$(profile look)
+END
+	if [ "$spent" -lt "$last" ]; then spent=$last; fi # places were missing
+	[ $((spent - last)) -le $((elapsed * share / 1000)) ] || {
+		say "the recording ends, because the probes took more than the budget of $budget% of a CPU"
+		exit 0
+	}
+}
+
+# await PID waits for a child to end and sets status. It calls look when watch_over signals that.
+await() {
+	while :; do
+		due=
+		wait "$1"
+		status=$?
+		if [ -z "$due" ] || [ "$status" -le 128 ]; then return 0; fi
+		look
+	done
+}
+
 forced=
 output=
 mounted=
 reader=
 window=
-disarmed=
+spent=0
 reading=
 worker=
 watcher=
@@ -82,7 +116,8 @@ fi
 ) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
 watcher=$!
 check
-[ "$share" = 0 ] || price
+now
+looked=$ns
 arm
 window=$(moment from)
 if [ $# -gt 0 ]; then

@@ -121,10 +121,6 @@ func TestRecordingHostile(t *testing.T) {
 		{"note of nobody", "# lost 3", "# noted first 7", "is missing"},
 		{"note of another time", "# lost 3", "# noted armed 7 5", "is missing"},
 		{"note of a negative process", "# lost 3", "# noted ended 7 -5", "is missing"},
-		{"disarmed without an event", "# lost 3", "# disarmed 0.000003 7", "is missing"},
-		{"disarmed at no time", "# lost 3", "# disarmed soon 7 e0_0123456789abcd", "invalid syntax"},
-		{"disarmed after a negative rate", "# lost 3", "# disarmed 0.000003 -7 e0_0123456789abcd", "invalid syntax"},
-		{"another event disarmed", "# lost 3", "# disarmed 0.000003 7 evil", "not defined"},
 		{"events behind the end", "# lost 3", " f-7 (6) [000] d... 1.0", "behind its events"},
 	} {
 		text := strings.Replace(recorded, c.from, c.to, -1)

@@ -16,14 +16,10 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// All scripts contain these parts: recorder with functions, budget with the functions for a budget, and main, the main
-// program.
+// All scripts contain these parts: recorder with functions, and main, the main program.
 //
 //go:embed recorder.sh
 var recorder string
-
-//go:embed budget.sh
-var budget string
 
 //go:embed recording.sh
 var main string
@@ -33,8 +29,9 @@ var main string
 type Script struct {
 	Title string // comment at the top
 	About
-	Budget float64 // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
-	// HitNS is the maximum cost of a hit of each event, in nanoseconds. It is needed if Budget is set.
+	// Budget is the cost of probes, in percent of a CPU, beyond which the script ends; 0 is no limit. HitNS is the maximum
+	// cost of a hit of each event in nanoseconds. It is needed only for a Budget.
+	Budget   float64
 	HitNS    []float64
 	Seconds  string // default duration in seconds, "" for no limit
 	BufferKB int    // size of the ring buffer per CPU; 0: the script chooses one that suits the machine
@@ -84,37 +81,18 @@ func (s *Script) Text() (string, error) {
 	for line := range strings.Lines(s.Title) {
 		b.WriteString("# " + strings.TrimSpace(line) + "\n")
 	}
-	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
+	b.WriteString("# shellcheck disable=SC2016,SC2034,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
 	// The script's variable share is in millionths.
-	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(s.Budget, 'f', -1, 64), int(math.Ceil(s.Budget*1e4)), shellQuote(s.groups()))
+	fmt.Fprintf(&b, "budget=%s\nshare=%d\n", strconv.FormatFloat(s.Budget, 'f', -1, 64), int(math.Ceil(s.Budget*1e4)))
+	for i, ns := range s.HitNS {
+		fmt.Fprintf(&b, "cost_%s=%.0f\n", events[i].Name, ns)
+	}
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
-	b.WriteString(recorder + budget + main)
+	b.WriteString(recorder + main)
 	return b.String(), nil
-}
-
-// groups returns a line for each event: its name, the number of its group, the maximum cost of a hit in nanoseconds,
-// and the group's functions. The events of a group are disarmed together. The number of a group without functions, of
-// runtime probes, is 0. Without a budget, groups returns "".
-func (s *Script) groups() string {
-	if s.Budget == 0 {
-		return ""
-	}
-	var b strings.Builder
-	for n, g := range s.Plan.Groups() {
-		name := "the runtime"
-		if n++; len(g.Funcs) == 0 {
-			n = 0
-		} else if name = printable.Text(s.Plan.Funcs[g.Funcs[0]].Name); len(g.Funcs) > 1 {
-			name += fmt.Sprintf(" and %d more", len(g.Funcs)-1)
-		}
-		for _, e := range g.Events {
-			fmt.Fprintf(&b, "\n%s %d %.0f %s", s.Plan.Events[e].Name, n, s.HitNS[e], name)
-		}
-	}
-	return strings.TrimPrefix(b.String(), "\n")
 }
 
 // define writes the commands that define an event: one for each sequence of sites with the same arguments.

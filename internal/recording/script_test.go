@@ -80,13 +80,13 @@ func TestScriptQuotes(t *testing.T) {
 			}
 		}
 		beginning, _, _ := strings.Cut(text, recorder)
-		out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\" \"$groups\" $share; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
+		out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\" $cost_e0_0123456789abcd $share; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, about, _ := strings.Cut(text, "# about ")
 		about, _, _ = strings.Cut(about, "\n")
-		want := "# ftgo-recording 5 0123456789abcd\n# about " + about + "\n" + binary + "\ne0_0123456789abcd 1 1200 it's.`f`\nr1_0123456789abcd 1 10000 it's.`f`\n25000\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+		want := "# ftgo-recording 5 0123456789abcd\n# about " + about + "\n" + binary + "\n1200\n25000\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
 		if string(out) != want {
 			t.Errorf("a shell makes it\n%q\nwant\n%q", out, want)
 		}

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -170,8 +168,6 @@ func (r *Recording) trailer(lines *lineReader) error {
 			err = r.note(value)
 		case key == "lost":
 			r.lost, err = strconv.ParseUint(value, 10, 63)
-		case key == "disarmed":
-			err = r.disarm(value)
 		case key == "pass":
 			err = r.pass(value)
 		case hits[key] != nil:
@@ -228,33 +224,6 @@ func (r *Recording) pass(text string) error {
 	}
 	r.moments[label].pass = time.Duration(ns)
 	return err
-}
-
-// disarm parses "TICKS RATE EVENT...": the events that were disarmed, and the hits per second that were the reason.
-func (r *Recording) disarm(text string) error {
-	words := strings.Fields(text)
-	if len(words) < 3 {
-		return errors.New("the list of disarmed functions is missing")
-	}
-	from, err := tracefs.Ticks(words[0])
-	if err != nil {
-		return err
-	}
-	if _, err = strconv.ParseUint(words[1], 10, 63); err != nil {
-		return err
-	}
-	for _, name := range words[2:] {
-		i := slices.IndexFunc(r.Plan.Events, func(ev uprobe.Event) bool { return ev.Name == name })
-		if i < 0 {
-			return fmt.Errorf("event %q is not defined", shorten(name))
-		}
-		for _, site := range r.Plan.Events[i].Sites {
-			if _, known := r.Disarmed[site.Func]; site.Func >= 0 && !known {
-				r.Disarmed[site.Func] = from
-			}
-		}
-	}
-	return nil
 }
 
 // note parses "LABEL TID PID", an entry of noted.

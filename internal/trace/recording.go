@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/recording"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -44,9 +42,6 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 	if first, r.from, r.until = rec.Window(base); r.until.Hits != nil { // else the recording has no window
 		r.stream.Begin(first, r.from.Ticks)
 		r.stream.End(r.until.Ticks)
-	}
-	for fn, from := range rec.Disarmed {
-		r.stream.Disarm([]int{fn}, false, from)
 	}
 	return r, nil
 }
@@ -91,28 +86,7 @@ func (r *Recording) Reading() (*Reading, error) {
 	}
 	last, err := r.last()
 	last.RawLatencies = last.LatencyMeasured
-	r.estimateDisarmed(last)
 	return last, err
-}
-
-// estimateDisarmed estimates the calls of functions that the recording script stopped probing to keep its budget. It
-// assumes the same rate as before. It sets no upper bound, because nothing counted the calls since.
-func (r *Recording) estimateDisarmed(last *Reading) {
-	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
-		return
-	}
-	last.Estimates = make([]*stats.Estimate, r.plan.RequestedFuncs())
-	for fn, from := range r.rec.Disarmed {
-		held := r.clock.Duration(r.from.Ticks, from).Seconds()
-		if held >= last.Seconds {
-			continue
-		}
-		calls := float64(last.Counts.Funcs[fn].Calls)
-		last.Estimates[fn] = &stats.Estimate{Calls: calls, Low: calls, High: math.Inf(1)}
-		if held > 0 {
-			last.Estimates[fn].Calls = calls / held * last.Seconds
-		}
-	}
 }
 
 func (r *Recording) Stop() error {

@@ -91,8 +91,8 @@ type Plan struct {
 	Threads   bool `json:"-"`
 	Sched     bool `json:"-"` // Options has Sched or Waits
 	Follows   bool `json:"follows,omitempty"`
-	Recorded  bool `json:"-"`                  // see Options.Recorded
-	GroupSize int  `json:"regroups,omitempty"` // see Options.GroupSize
+	Recorded  bool `json:"-"` // see Options.Recorded
+	GroupSize int  `json:"-"` // see Options.GroupSize
 	// Runtime has the address ranges of package runtime, without corostart, if Follows is set. A goroutine that begins
 	// in package runtime serves the whole program. It does not belong to the call that has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Records calls of 2 functions at 11 places, for ftgo report.
-# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions
+# shellcheck disable=SC2016,SC2034,SC2317,SC2329 # quotes are meant, traps call functions
 
 binary='/opt/it'\''s `here`/server'
 shown='/opt/it'\''s `here`/server'
@@ -14,8 +14,8 @@ append=1
 arrays=1
 budget=2.5
 share=25000
-groups='e0_0123456789abcd 1 1200 it'\''s.`f`
-r1_0123456789abcd 1 10000 it'\''s.`f`'
+cost_e0_0123456789abcd=1200
+cost_r1_0123456789abcd=10000
 events='
 e0_0123456789abcd
 r1_0123456789abcd'
@@ -389,7 +389,6 @@ $(moment until)"
 			lost
 			[ -z "$window" ] || echo "$window"
 			profile profile
-			printf %s "$disarmed"
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null
@@ -408,85 +407,26 @@ $(moment until)"
 }
 
 
-# price parses $groups: for each event the number of the group that it is disarmed with, the
-# maximum cost of a hit in nanoseconds, and the functions. Group 0 has the runtime's events.
-# shellcheck disable=SC2034 # eval uses them
-price() {
-	armed=
-	while read -r event group cost names; do
-		eval "group_$event=\$group cost_$event=\$cost"
-		case " $armed " in *" $group "*) continue ;; esac
-		armed="$armed $group"
-		eval "last_spent_$group=0 last_hits_$group=0 names_$group=\$names"
-	done <<END
-$groups
-END
-	now
-	looked=$ns
-}
-
-# look disarms groups until the cost of the others is within the budget, the most expensive
-# first. The cost is computed from the kernel's count of hits since the last look.
-# shellcheck disable=SC2154 # eval sets them
+# look ends the run if the probes took more than the budget since the last look. Their cost is
+# the kernel's count of hits times the usual cost of a hit.
+# shellcheck disable=SC2154 # eval sets cost
 look() {
 	now
 	elapsed=$(((ns - looked) / 1000))
 	looked=$ns
-	for group in $armed; do eval "spent_$group=0 hits_$group=0"; done
+	last=$spent
+	spent=0
 	while read -r _ _ event hits; do
-		group=
-		[ -z "$event" ] || eval "group=\${group_$event-} cost=\${cost_$event-}"
-		case " $armed " in *" ${group:-none} "*) eval "spent_$group=\$((spent_$group + hits * cost)) hits_$group=\$((hits_$group + hits))" ;; esac
+		[ -z "$event" ] || eval "cost=\$cost_$event"
+		[ -z "$event" ] || spent=$((spent + hits * cost))
 	done <<END
 $(profile look)
 END
-	over=$((-elapsed * share / 1000))
-	for group in $armed; do
-		eval "spent=\$spent_$group hits=\$hits_$group last_spent=\$last_spent_$group last_hits=\$last_hits_$group"
-		if [ "$spent" -lt "$last_spent" ]; then spent=$last_spent hits=$last_hits; fi # places were missing
-		eval "last_spent_$group=$spent last_hits_$group=$hits load_$group=$((spent - last_spent)) gained_$group=$((hits - last_hits))"
-		over=$((over + spent - last_spent))
-	done
-	while [ "$over" -gt 0 ] && [ -n "$armed" ]; do
-		hottest
-		eval "over=\$((over - load_$hot))"
-		take_out
-	done
-}
-
-# hottest sets hot to the most expensive group. The runtime's comes last, because without it no
-# call can be timed.
-# shellcheck disable=SC2154
-hottest() {
-	hot=0
-	most=-1
-	for group in $armed; do
-		eval "load=\$load_$group"
-		if [ "$group" != 0 ] && [ "$load" -gt "$most" ]; then hot=$group most=$load; fi
-	done
-}
-
-# take_out disarms the group $hot for good. It notes and reports that first, because a signal may
-# end the run meanwhile.
-# shellcheck disable=SC2154
-take_out() {
-	eval "rate=\$((gained_$hot * 1000000 / (elapsed + 1))) names=\$names_$hot"
-	of=
-	others=
-	for event in $events; do
-		eval "group=\$group_$event"
-		[ "$group" != "$hot" ] || of="$of $event"
-	done
-	for group in $armed; do
-		[ "$group" = "$hot" ] || others="$others $group"
-	done
-	armed=$others
-	disarmed="$disarmed# disarmed $(ticks) $rate$of
-"
-	say "$names: disarmed after $rate hits a second, for the budget of $budget%"
-	for event in $of; do
-		[ ! -e "$I/events/$name/$event" ] || echo 0 >"$I/events/$name/$event/enable"
-	done
+	if [ "$spent" -lt "$last" ]; then spent=$last; fi # places were missing
+	[ $((spent - last)) -le $((elapsed * share / 1000)) ] || {
+		say "the recording ends, because the probes took more than the budget of $budget% of a CPU"
+		exit 0
+	}
 }
 
 # await PID waits for a child to end and sets status. It calls look when watch_over signals that.
@@ -499,12 +439,13 @@ await() {
 		look
 	done
 }
+
 forced=
 output=
 mounted=
 reader=
 window=
-disarmed=
+spent=0
 reading=
 worker=
 watcher=
@@ -583,7 +524,8 @@ fi
 ) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
 watcher=$!
 check
-[ "$share" = 0 ] || price
+now
+looked=$ns
 arm
 window=$(moment from)
 if [ $# -gt 0 ]; then

@@ -92,9 +92,6 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	r.scene.Recorded, _ = source.Began()
 	if !rec.Complete {
 		r.incomplete = errors.New("the recording was cut off: counts are for the recorded events, and the number of lost ones is unknown")
-		if *o.Budget > 0 {
-			r.incomplete = fmt.Errorf("%w, like the functions disarmed for the budget", r.incomplete)
-		}
 	}
 	return r, nil
 }

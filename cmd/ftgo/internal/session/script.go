@@ -50,18 +50,18 @@ func (s *Script) Define(fs *cli.Flags) {
 	fs.BoolVarP(&s.Quiet, "quiet", "q", false, "write only errors to standard error")
 	fs.BoolVar(&s.Entries, "entries", false, "trace: record only how calls begin")
 	fs.BoolVar(&s.follow, "tree", false, "trace: record go statements, for trees")
+	cli.Define(fs, &s.Budget, "budget", "", "let the script end if probes take over `PERCENT` of a CPU", percent)
 	s.definePlan(fs)
 }
 
 // planFlags are the flags of script that report needs: those that definePlan defines.
-var planFlags = []string{"errors", "where", "inside", "budget", "by", "sum", "regexp", "exclude", "wrappers", "strlen", "items"}
+var planFlags = []string{"errors", "where", "inside", "by", "sum", "regexp", "exclude", "wrappers", "strlen", "items"}
 
 // definePlan defines the flags that a recording contains, so that report can make the recording's plan again.
 func (o *Options) definePlan(fs *cli.Flags) {
 	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
 	cli.Define(fs, &o.Where, "where", "", "trace: record only calls for which `EXPR` is true", view.ConditionForm)
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
-	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm functions beyond `PERCENT` of a CPU", percent)
 	cli.Subset("probe, count: ", o.DefineTable, "by", "sum")(fs)
 	o.Target.Define(fs)
 	o.DefineFetch(fs)
@@ -98,7 +98,7 @@ func (o *Options) applyRecorded(rec *recording.Recording) error {
 	}
 	was.Funcs, was.PIDs, was.Symbols, was.Signatures = rec.Patterns, o.PIDs, o.Symbols, o.Signatures
 	o.isReport, o.Force, o.Query = true, true, was.Query
-	o.Errors, o.Budget, o.Fetch = was.Errors, cmp.Or(was.Budget, new(float64)), was.Fetch
+	o.Errors, o.Budget, o.Fetch = was.Errors, new(float64), was.Fetch
 	o.Stack, o.Entries = rec.Plan.Stack, rec.Plan.Mode == uprobe.Entries
 	if o.UserFilter = was.Where.Source == ""; !o.UserFilter {
 		o.Where = was.Where
@@ -123,10 +123,6 @@ func (o *Options) planningView() view.View {
 	}
 	return view.NewTable(o.View(), mode)
 }
-
-// maxGroups limits the groups of functions that a script can disarm. Each group has its own events, and each event
-// takes tens of milliseconds to remove.
-const maxGroups = 50
 
 // Run writes a shell script that records.
 func (s *Script) Run() (err error) {
@@ -153,11 +149,7 @@ func (s *Script) Run() (err error) {
 		return err
 	}
 	defer r.request.Target.Binary.Close()
-	groupSize := 0
-	if s.Budget != nil && *s.Budget > 0 {
-		groupSize = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + maxGroups - 1) / maxGroups
-	}
-	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: s.Stack, Follow: s.follow, GroupSize: groupSize, Progress: s.SetProgress}
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: s.Stack, Follow: s.follow, Progress: s.SetProgress}
 	if err := withPlanStatus(r.request.MakePlan()); err != nil {
 		return err
 	}
