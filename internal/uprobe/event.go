@@ -6,6 +6,7 @@
 package uprobe
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -76,23 +77,12 @@ func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))
 	for i := range of {
 		e := &of[i]
-		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, PC: e.PC, Sites: make([]uint64, len(e.Sites)), Fetch: Fetches(e.Sites)}
-		for k := range e.Sites {
-			events[i].Sites[k] = e.Sites[k].Offset
+		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, PC: e.PC}
+		for _, s := range e.Sites {
+			events[i].Sites, events[i].Fetch = append(events[i].Sites, s.Offset), append(events[i].Fetch, s.Fetch)
 		}
 	}
 	return events
-}
-
-// Fetches returns the Fetch of each site, or nil if no site has one.
-func Fetches(sites []Site) (all [][]string) {
-	for i := range sites {
-		if sites[i].Fetch != nil {
-			all = append(all, make([][]string, len(sites)-len(all))...)
-			all[i] = sites[i].Fetch
-		}
-	}
-	return all
 }
 
 // Kind is the meaning of a hit.
@@ -198,11 +188,7 @@ func fieldsOf(args []tracefs.Arg) Fields {
 // fetch returns the arguments of an event of a kind that identifies goroutines by id.
 func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 	sp := c.machine.SP
-	register := c.conv.G
-	if id == byCheckG {
-		register = c.conv.CheckG
-	}
-	g := register.Fetch()
+	g := cmp.Or(c.conv.G, c.conv.CheckG).Fetch()
 	// buf is the argument at a call of gogo(buf *gobuf). A gobuf has sp, pc and g (runtime/runtime2.go), and execution
 	// resumes with its sp.
 	buf := sp.At(c.abi0.Outgoing)
@@ -221,7 +207,7 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 		if len(c.conv.Ints) == 0 { // oldval and newval share a word on the stack
 			args[2].Fetch = sp.At(c.conv.StackArgs + 12)
 		}
-		if id == byStack { // this is the first event that can fetch the bounds of the stack
+		if c.plan.ByStack { // this is the first event that can fetch the bounds of the stack
 			args = append(args, words("lo", at(c.stackLo, gp), "hi", at(c.stackHi, gp))...)
 		}
 		return args
@@ -244,7 +230,7 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 		}
 		// g.sched, with sp and pc, follows g.m. The goroutine will begin at pc (gostartcallfn in runtime/stack.go).
 		args := words("g", created, "id", at(c.goid, created), "by", creator, "byid", at(c.goid, creator), "pc", at(c.m+16, created))
-		if id == byStack {
+		if c.plan.ByStack {
 			args = append(args, words("lo", at(c.stackLo, created), "hi", at(c.stackHi, created))...)
 		}
 		return args

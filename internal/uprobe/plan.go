@@ -1,6 +1,7 @@
 package uprobe
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -195,7 +196,18 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	}
 	minor, _ := b.GoVersion()
 	p.ByStack = minor > 0 && p.identifies() && c.conv.G == ""
-	c.addFuncs()
+	placed := make([]int, 0, len(p.Funcs))
+	for i := range p.Funcs {
+		if !p.Funcs[i].Deferred {
+			placed = append(placed, i)
+		}
+	}
+	for group := range slices.Chunk(placed, cmp.Or(p.GroupSize, max(len(placed), 1))) {
+		c.addFuncs(group, false)
+		if p.GroupSize > 0 {
+			clear(c.open) // the next group has its own events
+		}
+	}
 	if opt.Mode == Latency {
 		// These probes fetch memory. On kernels that can't fetch memory, only calls of C functions are timed. These
 		// calls end by returning.
@@ -308,14 +320,7 @@ func (p *Plan) EventsFor(on tracefs.Features, funcs []int, counts bool) ([]Event
 		return nil, err
 	}
 	c.earlier = len(p.Events)
-	for _, i := range funcs {
-		c.addEntry(i, counts)
-	}
-	for _, i := range funcs {
-		if p.Mode == Latency && !counts {
-			c.addEnds(i)
-		}
-	}
+	c.addFuncs(funcs, counts)
 	return c.sorted(), nil
 }
 
@@ -325,47 +330,33 @@ type Group struct{ Funcs, Events []int }
 // Groups returns the groups of all functions with probes, in the order of their first events. All runtime probes belong to
 // one group, which may have no functions. The events of a group are in the order in which they are disarmed.
 func (p *Plan) Groups() (groups []*Group) {
-	// The functions of a group form a tree, in which parent[i] is the parent of function i. A root is its own parent.
-	// The last element stands for all runtime probes.
-	parent := make([]int, len(p.Funcs)+1)
-	for i := range parent {
-		parent[i] = i
-	}
-	root := func(s Site) int {
-		i := s.Func
-		if i < 0 {
-			i = len(p.Funcs)
-		}
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
-	for _, ev := range p.Events {
-		for _, s := range ev.Sites {
-			parent[root(s)] = root(ev.Sites[0])
-		}
-	}
-	byRoot := make(map[int]*Group)
+	of := make(map[int]*Group) // by function; -1 stands for all runtime probes
 	for e, ev := range p.Events {
-		r := root(ev.Sites[0])
-		g := byRoot[r]
+		g := of[max(ev.Sites[0].Func, -1)]
 		if g == nil {
 			g = &Group{}
-			byRoot[r] = g
 			groups = append(groups, g)
 		}
 		g.Events = append(g.Events, e)
 		for _, s := range ev.Sites {
-			if s.Func >= 0 {
-				g.Funcs = append(g.Funcs, s.Func)
+			fn := max(s.Func, -1)
+			switch other := of[fn]; {
+			case other == nil:
+				of[fn], g.Funcs = g, append(g.Funcs, fn)
+			case other != g: // the event joins two groups
+				for _, f := range other.Funcs {
+					of[f] = g
+				}
+				g.Funcs, g.Events = append(g.Funcs, other.Funcs...), append(g.Events, other.Events...)
+				groups = slices.DeleteFunc(groups, func(old *Group) bool { return old == other })
 			}
 		}
 	}
 	for _, g := range groups {
+		slices.Sort(g.Events)
 		slices.Sort(g.Funcs)
-		g.Funcs = slices.Compact(g.Funcs)
+		g.Funcs = slices.DeleteFunc(g.Funcs, func(fn int) bool { return fn < 0 })
 	}
+	slices.SortFunc(groups, func(a, b *Group) int { return a.Events[0] - b.Events[0] })
 	return groups
 }

@@ -1,7 +1,6 @@
 package uprobe
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -119,7 +118,7 @@ func (c *planner) sharesReturnEvent(sh shape) bool {
 		return true
 	case GoroutineEnd, Recovery:
 		// In older versions of Go, no register holds g where calls return.
-		return sh.id == byG && !c.plan.ByStack && c.features.Memory
+		return !c.plan.ByStack && c.features.Memory
 	}
 	return false
 }
@@ -164,24 +163,14 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 // sites if 15,000 sites exist.
 const MaxGroupSize = 1000
 
-// addFuncs adds the probes of all functions.
-func (c *planner) addFuncs() {
-	funcs := c.plan.Funcs
-	most := cmp.Or(c.plan.GroupSize, max(len(funcs), 1))
-	for from := 0; from < len(funcs); from += most {
-		until := min(from+most, len(funcs))
-		for i := from; i < until; i++ {
-			if !funcs[i].Deferred {
-				c.addEntry(i, false)
-			}
-		}
-		for i := from; i < until && c.plan.Mode == Latency; i++ {
-			if !funcs[i].Deferred {
-				c.addEnds(i)
-			}
-		}
-		if c.plan.GroupSize > 0 {
-			clear(c.open) // the next group has its own events
+// addFuncs adds the probes of functions. If counts is true, they only count calls in a plan that times calls.
+func (c *planner) addFuncs(funcs []int, counts bool) {
+	for _, i := range funcs {
+		c.addEntry(i, counts)
+	}
+	for _, i := range funcs {
+		if c.plan.Mode == Latency && !counts {
+			c.addEnds(i)
 		}
 	}
 }

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// Reads are the kernel's reads from memory at pointers, if the hit also fetches the pointer. After each read come the
-// reads at pointers that it has read.
+// Reads are the kernel's reads from memory at pointers.
 type Reads []read
 
 type read struct {
-	pointer    int    // the index of the word with the pointer
-	off        uint64 // the offset from the pointer
-	words      int    // the number of words, which the kernel reads one by one
-	dependents int    // the number of following reads at pointers among these words, directly or indirectly
+	pointer int    // the index of the word with the pointer; -1 if the hit does not fetch it, like the stack pointer
+	from    int    // the index of the read that fetches the pointer, -1 if a register has it
+	off     uint64 // the offset from the pointer
+	words   int    // the number of words, which the kernel reads one by one
 }
 
 // unmapped is the lowest address that a program may map: the value of vm.mmap_min_addr in distributions.
@@ -27,7 +26,7 @@ func (e *Event) Reads(s *Site) Reads {
 	}
 	type source struct{ word, read int } // read is -1 if no read fetches the word
 	var (
-		reads    []read
+		reads    Reads
 		sources  = make(map[string]source) // for words, by their fetchargs
 		pointers []string                  // the fetcharg of each read's pointer
 	)
@@ -55,32 +54,14 @@ func (e *Event) Reads(s *Site) Reads {
 		}
 		word += count
 	}
-	dependents := make(map[int][]int) // by a read, the reads at pointers in its result
-	for i := range reads {
-		from, ok := sources[pointers[i]]
+	for i, pointer := range pointers {
+		from, ok := sources[pointer]
 		if !ok {
-			continue // the hit does not fetch the pointer, such as the stack pointer
+			from = source{-1, -1}
 		}
-		if from.read >= 0 {
-			if _, known := sources[pointers[from.read]]; !known {
-				from.read = -1
-			}
-		}
-		reads[i].pointer = from.word
-		dependents[from.read] = append(dependents[from.read], i)
+		reads[i].pointer, reads[i].from = from.word, from.read
 	}
-	var ordered Reads
-	var add func(read int)
-	add = func(read int) {
-		for _, i := range dependents[read] {
-			n := len(ordered)
-			ordered = append(ordered, reads[i])
-			add(i)
-			ordered[n].dependents = len(ordered) - n - 1
-		}
-	}
-	add(-1)
-	return ordered
+	return reads
 }
 
 // dereference parses the fetcharg of memory at a pointer.
@@ -91,23 +72,31 @@ func dereference(fetch string) (off int64, pointer string, ok bool) {
 }
 
 // Faults returns the number of page faults that a hit causes in the kernel, from the words of the hit. The kernel reads
-// the words of an array one by one, and each read causes a fault. A dependent read first reads its pointer again. That
-// causes one fault, and the kernel skips the rest (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
+// the words of an array one by one, and each read causes a fault. A read at a pointer that could not be read first reads
+// the pointer again. That causes one fault, and the kernel skips the rest (process_fetch_insn_bottom in
+// kernel/trace/trace_probe_tmpl.h).
 func (r Reads) Faults(words []uint64) (n uint64) {
-	for i := 0; i < len(r); i++ {
-		if f := &r[i]; words[f.pointer]+f.off < unmapped {
-			n += uint64(f.words + f.dependents)
-			i += f.dependents
+	for i := range r {
+		if r.fails(r[i].from, words) {
+			n++
+		} else if r.fails(i, words) {
+			n += uint64(r[i].words)
 		}
 	}
 	return n
 }
 
+// fails reports whether read i can't read its words. It is false for read -1.
+func (r Reads) fails(i int, words []uint64) bool {
+	return i >= 0 && r[i].pointer >= 0 && (r.fails(r[i].from, words) || words[r[i].pointer]+r[i].off < unmapped)
+}
+
 // MaxFaults returns an upper bound of Faults for any hit.
 func (r Reads) MaxFaults() (n uint64) {
-	for i := 0; i < len(r); i += r[i].dependents + 1 {
-		f, rest := &r[i], r[i+1:]
-		n += max(uint64(f.words+f.dependents), rest[:f.dependents].MaxFaults())
+	for i := range r {
+		if r[i].pointer >= 0 {
+			n += uint64(r[i].words)
+		}
 	}
 	return n
 }

@@ -25,7 +25,6 @@ var ErrNoSched = errors.New("can't follow goroutines")
 // runtimeProbe is a probe in a function of Go's runtime.
 type runtimeProbe struct {
 	kind Kind
-	id   identity
 	name string
 	at   func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error)
 }
@@ -45,7 +44,7 @@ func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 	}
 	for i, p := range probes {
 		for _, s := range found[i] {
-			c.add(shape{kind: p.kind, id: p.id}, fn, s, nil)
+			c.add(shape{kind: p.kind}, fn, s, nil)
 		}
 	}
 	return nil
@@ -128,17 +127,17 @@ func (c *planner) addEndProbes() {
 	if c.conv.G == "" && !c.plan.ByStack {
 		return
 	}
-	end := runtimeProbe{GoroutineEnd, byG, "runtime.goexit1", atEntry}
+	end := runtimeProbe{GoroutineEnd, "runtime.goexit1", atEntry}
 	if c.plan.ByStack {
-		end.id, end.at = byCheckG, atCheck
+		end.at = atCheck
 	}
 	if c.addRuntime(-1, end) == nil {
 		// The start of the program ends all calls, too. This probe is optional.
-		_ = c.addRuntime(ProgramStart, runtimeProbe{GoroutineEnd, end.id, "runtime.rt0_go", atEntry})
+		_ = c.addRuntime(ProgramStart, runtimeProbe{GoroutineEnd, "runtime.rt0_go", atEntry})
 	}
-	_ = c.addRuntime(-1, runtimeProbe{Recovery, byG, "runtime.recovery", c.atGogo})
+	_ = c.addRuntime(-1, runtimeProbe{Recovery, "runtime.recovery", c.atGogo})
 	if c.plan.ByStack {
-		_ = c.addRuntime(-1, runtimeProbe{StackMove, byG, "runtime.copystack", atReturns})
+		_ = c.addRuntime(-1, runtimeProbe{StackMove, "runtime.copystack", atReturns})
 	}
 }
 
@@ -146,13 +145,9 @@ func (c *planner) addEndProbes() {
 // the next goroutine (runtime/proc.go). A goroutine always leaves its thread through schedule. Only coroutines also change
 // places in coroswitch_m (since Go 1.23). addThreadProbes returns false if the binary lacks these functions.
 func (c *planner) addThreadProbes() bool {
-	id := byG
-	if c.plan.ByStack {
-		id = byStack // the argument is on the stack
-	}
-	probes := []runtimeProbe{{Resume, id, "runtime.execute", atEntry}, {Yield, byG, "runtime.schedule", atEntry}}
+	probes := []runtimeProbe{{Resume, "runtime.execute", atEntry}, {Yield, "runtime.schedule", atEntry}}
 	if c.has("runtime.coroswitch_m") {
-		probes = append(probes, runtimeProbe{Yield, byG, "runtime.coroswitch_m", atEntry})
+		probes = append(probes, runtimeProbe{Yield, "runtime.coroswitch_m", atEntry})
 	}
 	return c.addRuntime(-1, probes...) == nil
 }
@@ -170,12 +165,8 @@ func (c *planner) addCreation() bool {
 	if c.m, c.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
 		return false
 	}
-	id := byG
-	if c.plan.ByStack {
-		id = byStack
-	}
 	c.plan.Runtime = runtimeCode(c.plan.Binary.Funcs())
-	return c.addRuntime(-1, runtimeProbe{Creation, id, "runtime.newproc1", atReturns}) == nil
+	return c.addRuntime(-1, runtimeProbe{Creation, "runtime.newproc1", atReturns}) == nil
 }
 
 // runtimeCode returns the address ranges of package runtime, without corostart, with which coroutines begin.
@@ -211,18 +202,15 @@ func (p *Plan) InRuntime(addr uint64) bool {
 //   - With the bit _Gscan and the status _Gcopystack, a goroutine stays where it is.
 func (c *planner) addSchedProbes() error {
 	minor, version := c.plan.Binary.GoVersion()
-	probes := []runtimeProbe{{Status, byG, "runtime.casgstatus", c.atStatus}}
-	if c.plan.ByStack {
-		probes[0].id = byStack
-	}
+	probes := []runtimeProbe{{Status, "runtime.casgstatus", c.atStatus}}
 	if len(c.conv.Ints) == 0 { // the arguments are found by SP, which has changed at a jump
 		probes[0].at = atEntry
 	}
 	if minor >= firstPark {
-		probes = append(probes, runtimeProbe{Park, byG, "runtime.preemptPark", atEntry})
+		probes = append(probes, runtimeProbe{Park, "runtime.preemptPark", atEntry})
 	}
 	if c.has("runtime.coroswitch_m") { // else the program has no coroutines
-		probes = append(probes, runtimeProbe{Switch, byG, "runtime.coroswitch_m", c.atGogo})
+		probes = append(probes, runtimeProbe{Switch, "runtime.coroswitch_m", c.atGogo})
 	}
 	switch {
 	case minor == 0:
@@ -255,10 +243,8 @@ func (c *planner) addWaits() {
 	if c.plan.Stack == 0 {
 		return
 	}
-	id := byCheckG
 	if !c.plan.ByStack { // with ByStack, g is known only at stack checks, and entersyscall and exitsyscall have none
-		id = byG
-		_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, id, "runtime.exitsyscall", atEntry})
+		_ = c.addRuntime(-1, runtimeProbe{Waiter, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, "runtime.exitsyscall", atEntry})
 	}
-	_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.gopark", atCheck})
+	_ = c.addRuntime(-1, runtimeProbe{Waiter, "runtime.gopark", atCheck})
 }
