@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -95,10 +96,10 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		j, err := t.job(mode, true)
 		if err == nil {
-			err = j.run(ctx, 0, func(c *Call, _ *Report) bool { return yield(c, nil) })
-		}
-		if err == nil {
-			err = j.loss()
+			var last *trace.Reading
+			if last, err = j.run(ctx, 0, func(c *Call, _ *Report) bool { return yield(c, nil) }); err == nil {
+				err = j.loss(last)
+			}
 		}
 		if err != nil && !errors.Is(err, errBroken) {
 			yield(nil, err)
@@ -113,7 +114,7 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 	return func(yield func(*Report, error) bool) {
 		j, err := t.job(uprobe.Latency, false)
 		if err == nil {
-			err = j.run(ctx, every, func(_ *Call, r *Report) bool { return yield(r, nil) })
+			_, err = j.run(ctx, every, func(_ *Call, r *Report) bool { return yield(r, nil) })
 		}
 		if err != nil && !errors.Is(err, errBroken) {
 			yield(nil, err)
@@ -130,7 +131,7 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var last Report
-	err = j.run(ctx, 0, func(_ *Call, r *Report) bool {
+	_, err = j.run(ctx, 0, func(_ *Call, r *Report) bool {
 		last = *r
 		return true
 	})

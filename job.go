@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -19,58 +18,47 @@ var errBroken = errors.New("the loop has ended")
 
 // job is one trace.
 type job struct {
-	totals   *engine.Totals
 	tracer   *Tracer
+	each     bool // yield calls instead of totals
 	request  engine.Request
-	funcs    []*Func // indexed as request.Plan.Funcs
+	funcs    []*Func        // indexed as request.Plan.Funcs
+	program  *trace.Command // nil without Tracer.Command
 	source   trace.Source
-	program  *trace.Command   // nil without Tracer.Command
 	fs       *tracefs.FS      // nil for a recording
 	file     io.Closer        // the recording, or nil
 	cutOff   error            // set if the end of the recording is missing
 	stacks   *engine.Stacks   // nil without Tracer.Stack
 	memories *engine.Memories // nil if no values are fetched
 	fetch    capture.Limits   // limits of the data behind pointers
-	each     bool             // yield calls instead of totals
-	last     *engine.Table
 }
 
 // run runs the trace, and always removes the probes. It passes each call or report to give, and ends when give returns
-// false.
-func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (err error) {
+// false. It returns the last reading.
+func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (last *trace.Reading, err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
-	j.totals = engine.NewTotals(j.request.Plan, engine.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	totals := engine.NewTotals(j.request.Plan, engine.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
 	if err := j.source.Arm(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return nil
+			return nil, nil
 		}
-		return unsupported(err)
+		return nil, unsupported(err)
 	}
-	if j.program != nil {
-		if err := j.source.Spawn(j.program); err != nil {
-			return err
+	// reading adds the totals to a reading. If totals are yielded, it passes them to give.
+	reading := func() (*trace.Reading, error) {
+		r, err := j.source.Reading()
+		if r == nil {
+			return nil, err
 		}
+		if totals.At(r); !j.each && !give(nil, j.report(r)) {
+			return r, errBroken
+		}
+		return r, err
 	}
-	err = j.read(trace.Watch(ctx, j.source, j.program, every), give)
-	switch {
-	case errors.Is(err, errBroken):
-		return err
-	case errors.Is(err, trace.ErrWritten):
-		err = j.request.Target.WrittenTo()
-	}
-	if drained := j.read(trace.Drain(j.source), give); drained != nil {
-		return errors.Join(err, drained)
-	}
-	return errors.Join(err, j.reading(give))
-}
-
-// read handles the items of the source.
-func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Report) bool) error {
-	for it, err := range items {
+	for it, err := range trace.Run(ctx, j.source, j.program, trace.Limits{Interval: every}) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		j.totals.Take(it)
+		totals.Take(it)
 		goOn := true
 		switch {
 		case it.Kind == pairing.Began && j.each:
@@ -78,29 +66,21 @@ func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Repo
 		case it.Kind == pairing.Ended && j.each:
 			goOn = give(j.call(it.Call, Outcome(it.Call.Outcome)), nil)
 		case it.Kind == pairing.Marked:
-			if err := j.reading(give); err != nil {
-				return err
+			if _, err := reading(); err != nil {
+				return nil, err
 			}
 		case it.Kind == pairing.Forgotten && j.memories != nil:
 			j.memories.Forget(it.PID)
 		}
 		if !goOn {
-			return errBroken
+			return nil, errBroken
 		}
 	}
-	return nil
-}
-
-// reading sets j.last to the present totals. If totals are yielded, it passes them to give.
-func (j *job) reading(give func(*Call, *Report) bool) error {
-	r, err := j.source.Reading()
-	if r == nil {
-		return err
+	last, err = reading()
+	if last != nil && last.Written && err == nil {
+		err = j.request.Target.WrittenTo()
 	}
-	if j.last = j.totals.At(r); !j.each && !give(nil, j.report(j.last)) {
-		return errBroken
-	}
-	return err
+	return last, err
 }
 
 // close removes the probes, ends the program and closes all files.
@@ -156,5 +136,6 @@ func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
 // quiet drops the messages of a source. The errors and reports of a trace say the same.
 type quiet struct{}
 
-func (quiet) Say(string, ...any) {}
-func (quiet) Warn(string)        {}
+func (quiet) Say(string, ...any)     {}
+func (quiet) Warn(string)            {}
+func (quiet) Progress(string) func() { return func() {} }

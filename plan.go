@@ -23,7 +23,7 @@ import (
 // trace yields calls instead of totals.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 	j := &job{tracer: t, each: each, fetch: capture.DefaultLimits}
-	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
+	j.request.Source = trace.Options{Filter: procfs.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
 	plan := j.live
 	if t.Recording != "" {
 		plan = j.recorded
@@ -94,7 +94,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	if j.each {
 		j.request.Probes.Stack, j.request.Values = t.Stack, j.values
 	}
-	j.request.Source.BufferKB, j.request.Source.Entries = t.bufferKB, mode == uprobe.Entries
+	j.request.Source.Recorder.BufferKB, j.request.Source.Entries = t.bufferKB, mode == uprobe.Entries
 	j.request.RecordCounts()
 	if err := j.request.MakePlan(); err != nil {
 		return err

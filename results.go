@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 )
 
 // Func is a function of the program.
@@ -229,7 +229,7 @@ func (e *LossError) Error() string {
 }
 
 // report returns the Report of a table.
-func (j *job) report(t *engine.Table) *Report {
+func (j *job) report(t *trace.Reading) *Report {
 	r := &Report{From: t.Began, Until: t.At, Width: t.Pass, Hits: t.Hits, Lost: t.Lost, Unknown: j.doubt(t)}
 	for _, f := range t.Whole {
 		if planned := &j.request.Plan.Funcs[f.Func]; f.Calls == 0 && f.Completed == 0 && !planned.Role.Named {
@@ -248,7 +248,7 @@ func (j *job) report(t *engine.Table) *Report {
 }
 
 // doubt returns Report.Unknown.
-func (j *job) doubt(t *engine.Table) error {
+func (j *job) doubt(t *trace.Reading) error {
 	switch {
 	case j.cutOff != nil:
 		return j.cutOff
@@ -260,13 +260,13 @@ func (j *job) doubt(t *engine.Table) error {
 	return nil
 }
 
-// loss returns a [LossError], or nil if nothing was lost.
-func (j *job) loss() error {
-	if j.last == nil {
-		return nil // ctx was done before the trace began
+// loss returns a [LossError], or nil if nothing was lost. last is nil if ctx was done before the trace began.
+func (j *job) loss(last *trace.Reading) error {
+	if last == nil {
+		return nil
 	}
-	e := &LossError{Hits: j.last.Hits, Lost: j.last.Lost, Unknown: j.doubt(j.last), Funcs: make(map[string]uint64)}
-	for _, f := range j.last.Whole {
+	e := &LossError{Hits: last.Hits, Lost: last.Lost, Unknown: j.doubt(last), Funcs: make(map[string]uint64)}
+	for _, f := range last.Whole {
 		if f.Lost > 0 {
 			e.Funcs[f.Name] += f.Lost
 		}

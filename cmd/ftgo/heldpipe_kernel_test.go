@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestKernelMeasuredFirst(t *testing.T) {
 	noError(t, err)
 	there := 0
 	costs := endingCosts{end: func() { there, _ = remainsOf(t, f, os.Getpid()) }}
-	live := trace.NewLive(f, plan, trace.Options{Features: f.Features(), Costs: costs})
+	live := trace.NewLive(f, plan, trace.Options{Talk: newEnv(io.Discard, io.Discard), Recorder: tracefs.Options{Features: new(f.Features())}, Costs: costs})
 	err = live.Arm(t.Context())
 	if closed := live.Close(); err != nil || closed != nil || there == 0 {
 		t.Errorf("%v, %v; when the measurement is to end there are %d instances of the run", err, closed, there)

@@ -170,10 +170,10 @@ func countCommand(e *cli.Env) *cli.Command {
 				return err
 			}
 			mode := uprobe.Count
-			switch filter := o.Filter(); {
+			switch {
 			case o.UsesValues():
 				mode = uprobe.Entries
-			case !filter.All() || o.Calls > 0:
+			case !o.Filter.All() || o.Calls > 0:
 				mode = uprobe.CountRecorded
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), mode))
@@ -208,10 +208,7 @@ func watchCommand(e *cli.Env) *cli.Command {
 		Groups: o.Groups(func(fs *cli.Flags) {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.DefineFetch),
-		ReadArgs: func(command string, words, program []string) error {
-			o.Program = program
-			return o.Target.ReadArgs(command, words, false)
-		},
+		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			variables := o.Funcs
 			if len(variables) == 0 {

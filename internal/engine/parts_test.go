@@ -38,8 +38,8 @@ func TestManyValues(t *testing.T) {
 				keptBy = BySum
 			}
 			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
-			observe := func(c *pairing.Call) Observed {
-				return Observed{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0]), Amount: int64(c.Args[1]), Counts: true}
+			observe := func(c *pairing.Call) (stats.RowKey, *int64, bool) {
+				return stats.RowKey{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0])}, new(int64(c.Args[1])), false
 			}
 			costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
 			totals := NewTotals(plan, TotalsOptions{
@@ -50,9 +50,10 @@ func TestManyValues(t *testing.T) {
 			var weight, largest uint64
 			since := make(map[uint64]uint64)
 			var sinceCalls, sinceCompleted uint64
-			at := func(n uint64, last bool) *Table {
+			at := func(n uint64, last bool) *trace.Reading {
 				funcs := []pairing.Count{{Calls: n, Timed: n}}
-				table := totals.At(&trace.Reading{Summary: stats.Summary{Began: time.Unix(0, 0)}, Last: last, At: time.Unix(int64(n), 0), Counts: &pairing.Counts{Funcs: funcs}})
+				table := &trace.Reading{Summary: stats.Summary{Began: time.Unix(0, 0)}, Last: last, At: time.Unix(int64(n), 0), Counts: &pairing.Counts{Funcs: funcs}}
+				totals.At(table)
 				for _, r := range table.Since {
 					since[r.Serial] += r.Calls
 					sinceCalls, sinceCompleted = sinceCalls+r.Calls, sinceCompleted+r.Latency.Count()
@@ -130,13 +131,16 @@ func TestManyValues(t *testing.T) {
 // weight.
 func TestWeightlessValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
-	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
+	observe := func(c *pairing.Call) (stats.RowKey, *int64, bool) {
+		return stats.RowKey{Value: fmt.Sprint(c.Args[0])}, nil, false
+	}
 	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: trace.NoCosts{}, ByValue: true, Observe: observe, KeptBy: ByTime})
 	for i := range uint64(3 * stats.MaxValues) {
 		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxValues + 1)}})
 	}
 	funcs := []pairing.Count{{Calls: 3 * stats.MaxValues, Timed: 3 * stats.MaxValues}}
-	table := totals.At(&trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
+	table := &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}}
+	totals.At(table)
 	for _, r := range table.Whole {
 		if r.Kind == stats.Valued && r.Calls < 2 && r.Missed == 0 {
 			t.Fatalf("%+v seems to be exact", r)

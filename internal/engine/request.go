@@ -21,7 +21,7 @@ type Request struct {
 	Probes uprobe.Options
 	// Values returns the function that chooses the values to fetch. If Values is nil, no values are fetched.
 	Values func(*target.Target, tracefs.Features) (Values, error)
-	// Source configures the source. Live and Replay set its Features, Named and Inside.
+	// Source configures the source. Live and Replay set its Recorder.Features.
 	Source trace.Options
 	Plan   *uprobe.Plan // set by MakePlan
 }
@@ -49,7 +49,7 @@ func Recorded(rec *recording.Recording) Request {
 // but the number of lost calls is known.
 func (r *Request) RecordCounts() {
 	if r.Probes.Mode == uprobe.Count && (!r.Probes.Features.ExactHits || r.Source.Budget > 0) {
-		r.Probes.Mode, r.Source.Raw = uprobe.CountRecorded, true
+		r.Probes.Mode, r.Source.Recorder.Raw = uprobe.CountRecorded, true
 	}
 }
 
@@ -89,23 +89,13 @@ func (r *Request) Replan(t *target.Target) error {
 }
 
 // Live returns a source of running processes. It does not touch the kernel before Arm.
-func (r *Request) Live(fs *tracefs.FS) *trace.Live { return trace.NewLive(fs, r.Plan, r.source()) }
+func (r *Request) Live(fs *tracefs.FS) *trace.Live {
+	r.Source.Recorder.Features = &r.Probes.Features
+	return trace.NewLive(fs, r.Plan, r.Source)
+}
 
 // Replay returns a source that reads a recording.
 func (r *Request) Replay(rec *recording.Recording) (*trace.Recording, error) {
-	return trace.NewRecording(rec, r.Plan, r.source())
-}
-
-// source returns Source with the options that depend on the plan and the target.
-func (r *Request) source() trace.Options {
-	opt := r.Source
-	opt.Features, opt.Named, opt.Inside = r.Probes.Features, make(map[int]bool), make(map[int]bool)
-	for i := range r.Plan.Funcs {
-		f := &r.Plan.Funcs[i]
-		opt.Named[i] = f.Role.Named
-		if f.Role.Inside {
-			opt.Inside[i] = true
-		}
-	}
-	return opt
+	r.Source.Recorder.Features = &r.Probes.Features
+	return trace.NewRecording(rec, r.Plan, r.Source)
 }

@@ -30,22 +30,14 @@ type TotalsOptions struct {
 	Costs   trace.Costs // the costs of probes, which are subtracted from latencies
 	ByValue bool        // add a row for each value of a function's calls
 	Amounts bool        // add up the amounts of calls
-	// Observe returns the data of a call. If it is nil, a call has failed if its first fetched result is not 0.
-	Observe   func(*pairing.Call) Observed
+	// Observe returns the row of a call with ByValue, its amount, nil if that is not known, and whether it has failed. If
+	// Observe is nil, a call has failed if its first fetched result is not 0.
+	Observe   func(*pairing.Call) (row stats.RowKey, amount *int64, failed bool)
 	KeptBy    string   // the weight of a row, ByCalls, ByTime or BySum: of too many rows those with the least are merged
 	Stacks    *Stacks  // if not nil, Stacks also adds up the calls by their callers
-	Intervals bool     // fill Table.Since, too
-	Ended     bool     // count only calls that have ended, in the last table
+	Intervals bool     // fill Since of readings, too
+	Ended     bool     // count only calls that have ended, in the last reading
 	Events    []string // names of the kernel events
-}
-
-// Observed holds the fetched data of a call.
-type Observed struct {
-	Value  string // see [stats.Func]
-	Kind   stats.RowKind
-	Amount int64
-	Counts bool // Amount is known
-	Failed bool // the call has failed
 }
 
 // Values of TotalsOptions.KeptBy.
@@ -102,44 +94,39 @@ func (t *Totals) began(c *pairing.Call) {
 	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
 		return
 	}
-	o := t.opt.Observe(c)
-	t.addAmount(&t.funcs[c.Func], &o)
+	key, amount, _ := t.opt.Observe(c)
+	t.addAmount(&t.funcs[c.Func], amount)
 	if t.opt.ByValue {
-		row := t.parts.Row(keyOf(c, &o))
-		t.addAmount(&row.Func, &o)
-		t.count(row, &o, 0)
+		row := t.parts.Row(key)
+		t.addAmount(&row.Func, amount)
+		t.count(row, amount, 0)
 	}
-}
-
-// keyOf returns the key of a call's row.
-func keyOf(c *pairing.Call, o *Observed) stats.RowKey {
-	return stats.RowKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
 }
 
 // count adds a call to the row of its value. It adds at least 1 to the weight of the row, even if the call took no time: if
 // another value replaces the row, its weight becomes the Missed of a new row, and only an exact row may have a Missed of 0.
-func (t *Totals) count(row *stats.ValueRow, o *Observed, ns int64) {
+func (t *Totals) count(row *stats.ValueRow, amount *int64, ns int64) {
 	row.Calls++
 	weight := int64(1)
-	switch t.opt.KeptBy {
-	case ByTime:
+	switch {
+	case t.opt.KeptBy == ByTime:
 		weight = ns
-	case BySum:
-		weight = o.Amount
+	case t.opt.KeptBy == BySum && amount != nil:
+		weight = *amount
 	}
 	t.parts.AddWeight(row, uint64(max(weight, 1)))
 }
 
 // addAmount adds the amount of a call.
-func (t *Totals) addAmount(f *stats.Func, o *Observed) {
+func (t *Totals) addAmount(f *stats.Func, amount *int64) {
 	switch {
 	case !t.opt.Amounts:
 		return
 	case f.Amounts == nil:
 		f.Amounts = &stats.Amounts{}
 	}
-	if o.Counts {
-		f.Amounts.Record(o.Amount)
+	if amount != nil {
+		f.Amounts.Record(*amount)
 	} else {
 		f.Amounts.Missing++
 	}
@@ -147,11 +134,11 @@ func (t *Totals) addAmount(f *stats.Func, o *Observed) {
 
 // ended adds a call that has ended.
 func (t *Totals) ended(c *pairing.Call) {
-	var o Observed
+	var key stats.RowKey
+	var amount *int64
+	failed := len(c.Results) > 0 && c.Results[0] != 0
 	if t.opt.Observe != nil {
-		o = t.opt.Observe(c)
-	} else {
-		o.Failed = len(c.Results) > 0 && c.Results[0] != 0
+		key, amount, failed = t.opt.Observe(c)
 	}
 	var timing stats.Timing
 	var runnable int64
@@ -162,20 +149,27 @@ func (t *Totals) ended(c *pairing.Call) {
 		timing, runnable = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
 	}
 	delete(t.nested, c.ID)
-	t.addOutcome(&t.funcs[c.Func], c, &o, timing)
+	add := func(f *stats.Func) {
+		t.addAmount(f, amount)
+		t.addOutcome(f, c, failed, timing)
+	}
+	add(&t.funcs[c.Func])
 	if t.opt.ByValue {
-		row := t.parts.Row(keyOf(c, &o))
-		t.addOutcome(&row.Func, c, &o, timing)
-		t.count(row, &o, timing.Net)
+		row := t.parts.Row(key)
+		add(&row.Func)
+		t.count(row, amount, timing.Net)
 	}
 	if s := t.opt.Stacks; s != nil && len(c.Stack) > 0 {
-		s.add(c, s.of(c), timing, runnable, o.Amount)
+		sum := int64(0)
+		if amount != nil {
+			sum = *amount
+		}
+		s.add(c, s.of(c), timing, runnable, sum)
 	}
 }
 
 // addOutcome adds a call that has ended to a row. timing is used only if the call has returned.
-func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed, timing stats.Timing) {
-	t.addAmount(f, o)
+func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, failed bool, timing stats.Timing) {
 	switch c.Outcome {
 	case pairing.Returned:
 		f.Completed++
@@ -184,7 +178,7 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed, timing 
 			f.Split.Add(t.opt.Clock.Split(c, timing.Net))
 			f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
 		}
-		if f.ReturnsErrors && o.Failed {
+		if f.ReturnsErrors && failed {
 			f.Errors++
 		}
 	case pairing.Unwound:

@@ -53,7 +53,7 @@ type Call struct {
 	// Hits counts the hits of probes on the call's stack, including the hit at Start, but not the hit at End. The cost
 	// of these hits is part of the time between Start and End.
 	Hits Hits
-	// Inside: when the call began, a call of a function in [Options].Inside was open on its goroutine. Or the goroutine
+	// Inside: when the call began, a call of a function with the role Inside was open on its goroutine. Or the goroutine
 	// was started inside such a call, directly or through other goroutines.
 	Inside bool
 	// StackHi is the upper end of the stack that contains SP, 0 if unknown. Stack holds the words from which

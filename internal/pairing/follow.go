@@ -37,7 +37,7 @@ func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	if s := p.proc.stacks[stackKey{id: by}]; s != nil && len(s.frames) > 0 && s.goid == byGoid {
 		s.hits.add(1, p.site, 0, 0)
 		top := &s.frames[len(s.frames)-1]
-		o.From, o.root, o.inside = top.ID, s.frames[0].Root, top.Inside || p.opt.Inside[top.Func]
+		o.From, o.root, o.inside = top.ID, s.frames[0].Root, top.Inside || p.plan.Funcs[top.Func].Role.Inside
 	}
 	if o.From == 0 {
 		return

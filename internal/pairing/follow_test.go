@@ -58,7 +58,7 @@ func TestFollow(t *testing.T) {
 			plan.Events = append(plan.Events, uprobe.Event{Fields: fields, Sites: []uprobe.Site{{Kind: uprobe.Creation, Addr: 0x9000, Func: -1}}})
 			got := &followed{plan: plan}
 			p := streamTo(plan, got.take)
-			p.opt = Options{Entries: true, Inside: map[int]bool{4: true}}
+			p.opt, plan.Funcs[4].Role.Inside = Options{Entries: true}, true
 			depths := make(map[uint64]uint64)
 			for i, word := range strings.Fields(c.play) {
 				at := strings.IndexAny(word, "+->.^!")

@@ -217,8 +217,7 @@ type Options struct {
 	Of func(tid, printed int) (pid int, selected bool)
 	// Mappings reads the mappings of a process, to find its load bias. It is nil for a recording.
 	Mappings func(pid int) ([]procfs.Mapping, error)
-	Entries  bool         // calls are also emitted when they begin
-	Inside   map[int]bool // the functions for [Call].Inside, by their index in Plan.Funcs
+	Entries  bool // calls are also emitted when they begin
 	// Limit is the number of calls after which the window ends: with the event that ends the last of them or, if the
 	// calls of its function are only counted, with the event that begins it. 0 is no limit.
 	Limit  uint64

@@ -205,3 +205,17 @@ var PIDNamespace = sync.OnceValue(func() uint64 {
 // ForeignNumbers reports whether /proc has other process numbers than trace events. Events have the numbers of the
 // initial pid namespace, and /proc may show a container's.
 func ForeignNumbers() bool { return PIDNamespace() != 0 }
+
+// Filter selects processes. The zero Filter selects all that run the binary.
+type Filter struct {
+	PIDs     []int
+	OnlyUser bool // no other process runs the binary, so that the kernel's counters have only hits of PIDs
+	Fork     bool // select children of PIDs, too
+	// Among reports whether a process is selected. It may return false for a process that has ended. Nil selects all.
+	Among func(pid int) bool
+}
+
+// All reports whether all processes that run the binary are selected, and so all hits in the kernel's counters.
+func (f *Filter) All() bool {
+	return (f.OnlyUser || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
+}

@@ -19,8 +19,8 @@ type Processes struct {
 	// Container and Cgroup limit the scope, the processes that -p and BINARY choose from. It is all processes if both are "".
 	Container, Cgroup string
 	// All: a name that matches several processes selects all of them.
-	All  bool
-	PIDs []int
+	All bool
+	procfs.Filter
 	// Root is the path of the root folder of a process. If it is not "", BINARY begins with Root, and the rest is looked up
 	// in this folder. "" is ftgo's own root.
 	Root string

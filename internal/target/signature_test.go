@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/testdata/fixture"
-
 	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // spell formats a FUNC that lists values, or returns "".

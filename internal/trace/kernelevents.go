@@ -20,6 +20,7 @@ import (
 // of each thread, because /proc lists no threads that have ended.
 type kernelEvents struct {
 	opt     *Options
+	sched   bool             // record scheduler events
 	session *tracefs.Session // nil without kernel events
 	all     []string         // names of all recorded events, in the session's order; the --with ones come first
 	// saidLost, saidSchedLost and saidMissing are true once a message was printed: that events for new threads were
@@ -41,12 +42,12 @@ type kernelEvents struct {
 }
 
 // newKernelEvents returns the events for a source.
-func newKernelEvents(opt *Options) *kernelEvents {
-	k := &kernelEvents{opt: opt, followed: make(map[int]bool), selected: make(map[int]bool), tasks: make(map[int]int)}
+func newKernelEvents(opt *Options, sched bool) *kernelEvents {
+	k := &kernelEvents{opt: opt, sched: sched, followed: make(map[int]bool), selected: make(map[int]bool), tasks: make(map[int]int)}
 	k.process = func(tid int) int { return k.session.Process(tid, 0) }
-	k.noTGID = !opt.Features.RecordTGID && opt.Features.Instances
+	k.noTGID = !opt.Recorder.Features.RecordTGID && opt.Recorder.Features.Instances
 	// With --with or --sched, kernel events are recorded only for the selected processes.
-	k.learns = opt.Fork || k.noTGID && len(opt.With) == 0 && !opt.Sched
+	k.learns = opt.Fork || k.noTGID && len(opt.With) == 0 && !sched
 	k.allTasks = k.learns && !opt.Fork && len(opt.PIDs) == 0
 	return k
 }
@@ -57,7 +58,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	if k.learns {
 		hidden = append(hidden, newTask)
 	}
-	if k.opt.Sched {
+	if k.sched {
 		hidden = slices.Concat(hidden, pairing.SchedEvents)
 	}
 	names := slices.Clone(k.opt.With)
@@ -69,7 +70,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	if len(names) == 0 {
 		return nil
 	}
-	k.session, err = tracefs.StartKernel(fs, names, k.opt.BufferKB, !k.learns)
+	k.session, err = tracefs.StartKernel(fs, names, k.opt.Recorder.BufferKB, !k.learns)
 	switch {
 	case err != nil && k.learns:
 		return fmt.Errorf("follow processes: %w", err)
@@ -101,7 +102,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 // followRunning records the events of processes that run the file already, because the state of their threads must be
 // known at their first call. It does nothing without scheduler events, and with -p.
 func (k *kernelEvents) followRunning(link string) {
-	if !k.opt.Sched || len(k.opt.PIDs) > 0 {
+	if !k.sched || len(k.opt.PIDs) > 0 {
 		return
 	}
 	for _, pid := range procfs.Running(link) {
@@ -118,7 +119,7 @@ func (k *kernelEvents) handle(ev *pairing.KernelEvent, within bool) (shown bool)
 		k.learn(ev)
 	}
 	hidden := ev.Format >= len(k.opt.With)
-	if !within || !k.selects(ev.PID) || hidden && !k.opt.Sched {
+	if !within || !k.selects(ev.PID) || hidden && !k.sched {
 		return false
 	}
 	k.delivered++
@@ -173,11 +174,11 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 		k.saidLost = true
 		k.opt.Say("the kernel events of up to %s were lost: some of their calls may be missing, and calls of other processes may be counted", printable.Plural(int(missed), "new thread"))
 	}
-	if k.opt.Sched && lost > 0 && !k.saidSchedLost {
+	if k.sched && lost > 0 && !k.saidSchedLost {
 		k.saidSchedLost = true
 		k.opt.Say("up to %s of threads were lost: the times with and without a CPU may be wrong", printable.Plural(int(lost), "state change"))
 	}
-	if len(k.opt.With) == 0 && !k.opt.Sched {
+	if len(k.opt.With) == 0 && !k.sched {
 		return nil, nil
 	}
 	return &stats.KernelEvents{Names: k.opt.With, Delivered: k.delivered, Lost: lost, Unparsed: unparsed}, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
@@ -12,19 +13,22 @@ import (
 // kernel events are recorded, which need event-fork.
 func TestProcessFilterLearns(t *testing.T) {
 	old, latest := tracefs.Features{Instances: true}, tracefs.Features{Instances: true, RecordTGID: true}
-	one := Filter{PIDs: []int{1}}
+	one := procfs.Filter{PIDs: []int{1}}
 	for i, c := range []struct {
-		opt  Options
-		want bool
+		features tracefs.Features
+		opt      Options
+		sched    bool
+		want     bool
 	}{
-		{Options{Features: old}, true},
-		{Options{Features: old, Filter: one}, true},
-		{Options{Features: old, With: []string{"sched:sched_switch"}}, false},
-		{Options{Features: old, Filter: one, Sched: true}, false},
-		{Options{Features: latest, Filter: one}, false},
-		{Options{}, false}, // before Linux 3.14
+		{old, Options{}, false, true},
+		{old, Options{Filter: one}, false, true},
+		{old, Options{With: []string{"sched:sched_switch"}}, false, false},
+		{old, Options{Filter: one}, true, false},
+		{latest, Options{Filter: one}, false, false},
+		{tracefs.Features{}, Options{}, false, false}, // before Linux 3.14
 	} {
-		if f := newKernelEvents(&c.opt); f.learns != c.want {
+		c.opt.Recorder.Features = &c.features
+		if f := newKernelEvents(&c.opt, c.sched); f.learns != c.want {
 			t.Errorf("%d: %v", i, f.learns)
 		}
 	}
@@ -34,7 +38,7 @@ func TestProcessFilterLearns(t *testing.T) {
 // gets their number.
 func TestProcessFilterChild(t *testing.T) {
 	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // in /proc
-	f := newKernelEvents(&Options{Filter: Filter{Fork: true}, Features: tracefs.Features{RecordTGID: true}})
+	f := newKernelEvents(&Options{Filter: procfs.Filter{Fork: true}, Recorder: tracefs.Options{Features: &tracefs.Features{RecordTGID: true}}}, false)
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
 	for _, step := range []struct {
@@ -72,7 +76,7 @@ func TestProcessFilterChild(t *testing.T) {
 
 // TestProcessFilterAll checks that a number stands for its latest thread if all threads are known.
 func TestProcessFilterAll(t *testing.T) {
-	f := newKernelEvents(&Options{Features: tracefs.Features{Instances: true}})
+	f := newKernelEvents(&Options{Recorder: tracefs.Options{Features: &tracefs.Features{Instances: true}}}, false)
 	f.process = func(tid int) int { return 7 } // stale, as the kernel's answers are for reused numbers
 	f.tasks[10] = 10
 	for _, step := range []struct {

@@ -20,24 +20,19 @@ import (
 
 // Options configure a [Source]. A [Recording] ignores the options that only make sense for running processes.
 type Options struct {
-	Filter
+	procfs.Filter
 	Talk
 	pairing.Options // the source sets Of, Mappings and Kernel
-	Features        tracefs.Features
-	BufferKB        int      // size of the ring buffer of each CPU; 0 lets tracefs choose
-	Raw             bool     // see [tracefs.Options]
-	Shared          bool     // use the top level of tracefs on kernels that do not record in instances
-	With            []string // names of the kernel events to show
-	Sched           bool     // split latencies into running, runnable and waiting time
-	Steady          bool     // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
+	Limits
+	Recorder tracefs.Options // the source sets Quiet
+	With     []string        // names of the kernel events to show
+	Steady   bool            // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
 	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
 	// interval.
 	Once bool
-	Wait bool // begin the window when a process runs the binary
 	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions with
-	// probes that take more are sampled. The functions in Named, by their index in the plan, are sampled last.
+	// probes that take more are sampled, those with the role Named last.
 	Budget float64
-	Named  map[int]bool
 	Costs  Costs
 	// Successors says that other sources trace the file that replaces the binary, so that this source does not
 	// report the replacement.
@@ -83,11 +78,12 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, among: make(map[int]bool), lives: make(map[int]life), vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
-	l.kernel = newKernelEvents(&l.opt)
+	l.kernel = newKernelEvents(&l.opt, plan.Sched)
 	return l
 }
 
 func (l *Live) Arm(ctx context.Context) (err error) {
+	defer l.opt.Progress("placing the probes")()
 	l.armCtx = ctx
 	l.opt.Costs.Start(ctx)
 	l.opt.Costs.Take()
@@ -100,9 +96,8 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.kernel.followRunning(l.plan.Binary.File().Link())
-	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), tracefs.Options{
-		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Raw: l.opt.Raw, TopLevel: l.opt.Shared,
-	})
+	l.opt.Recorder.Quiet = l.plan.Mode == uprobe.Count
+	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), l.opt.Recorder)
 	if err != nil {
 		return err
 	}
@@ -200,7 +195,7 @@ func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ erro
 	case err != nil || l.stopped:
 		return nil, err
 	case l.plan.Binary.File().Written():
-		return nil, ErrWritten
+		return nil, errOver
 	}
 	if err := l.pauseProbes(); err != nil {
 		return nil, err
@@ -209,7 +204,7 @@ func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ erro
 		return nil, err
 	}
 	if _, full := l.stream.Ended(); full {
-		return nil, ErrLimit
+		return nil, errOver
 	}
 	if time.Since(l.checkedAt) < checkInterval {
 		return nil, nil
@@ -266,9 +261,13 @@ func (l *Live) Reading() (*Reading, error) {
 	return r, errors.Join(err, l.resumeProbes())
 }
 
+// removing is shown while probes are removed.
+const removing = "removing the probes"
+
 // Stop ends the window while all probes are in place, and then removes them. Hits during the removal do not count,
 // because the program gets faster with each removed probe.
 func (l *Live) Stop() error {
+	defer l.opt.Progress(removing)()
 	l.stopped = true
 	until, err := l.mark()
 	if err == nil {
@@ -318,6 +317,7 @@ func (l *Live) setHurry(on bool) {
 }
 
 func (l *Live) Close() error {
+	defer l.opt.Progress(removing)()
 	defer l.setHurry(false)
 	// The measurement ends first: with a low limit of open files two removals at once would fail.
 	l.opt.Costs.End()
@@ -337,7 +337,7 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	r.Vanished = slices.Sorted(maps.Keys(l.vanished.warned))
 	r.Used, r.Waited = l.used, l.waited
 	r.OwnCPU = cmp.Or(l.ownCPUAtEnd, OwnCPU()) - l.ownCPU
-	r.Budget = l.opt.Budget
+	r.Budget, r.Written = l.opt.Budget, l.plan.Binary.File().Written()
 	if m := l.sampler; m != nil {
 		r.Estimates, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
 	}

@@ -78,7 +78,7 @@ func (l *Live) updateUsed() {
 }
 
 // checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is
-// ErrGone if all traced processes have ended.
+// errOver if all traced processes have ended.
 func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	l.checkedAt = time.Now()
 	if l.waiting {
@@ -105,8 +105,8 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	if len(l.opt.PIDs) == 0 || slices.ContainsFunc(l.opt.PIDs, procfs.Alive) || l.kernel.anyAlive() {
 		return ended, nil
 	}
-	l.opt.Say("%v", ErrGone)
-	return ended, ErrGone
+	l.opt.Say("the processes have ended")
+	return ended, errOver
 }
 
 // forgetEnded drops the state of processes that have ended, once all their events were read. It returns their last

@@ -100,7 +100,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	m.budget.Counts = plan.Mode != uprobe.Latency || !plan.Filtered() && plan.RequestedFuncs() > 0
 	for i := range plan.RequestedFuncs() {
-		m.budget.Funcs[i].Named = l.opt.Named[i]
+		m.budget.Funcs[i].Named = plan.Funcs[i].Role.Named
 	}
 	m.budget.Funcs[n].Named, m.budget.Funcs[n].Runtime = true, true
 	all := uprobe.TraceEvents(plan.Events)

@@ -23,7 +23,7 @@ type Source interface {
 	Clock() *Clock
 	// Arm makes the source ready for Read: Live places its probes. After an error only Close may be called.
 	Arm(ctx context.Context) error
-	// Began returns when the window began. ok is false before, as while Options.Wait waits for a process.
+	// Began returns when the window began. ok is false before, as while Limits.Wait waits for a process.
 	Began() (at time.Time, ok bool)
 	// Spawn starts a program. All its hits are seen.
 	Spawn(p *Command) error
@@ -42,43 +42,29 @@ type Source interface {
 	Close() error
 }
 
-// Errors of [Source.Read], besides io.EOF.
-var (
-	// ErrGone: all traced processes have ended.
-	ErrGone = errors.New("the processes have ended")
-	// ErrWritten: a process waits to write to the binary, or may have modified it.
-	ErrWritten = errors.New("a process writes to the binary")
-	// ErrLimit: Options.Limit calls were seen.
-	ErrLimit = errors.New("enough calls")
-)
+// errOver is an error of [Source.Read], besides io.EOF: the window is over, because all traced processes have ended, a
+// process waits to write to the binary or may have modified it, or Options.Limit calls were seen.
+var errOver = errors.New("the window is over")
 
 // Talk prints the messages of a source.
 type Talk interface {
 	Say(format string, args ...any)
 	// Warn prints a message even with --quiet.
 	Warn(text string)
+	// Progress shows a text until stop is called.
+	Progress(text string) (stop func())
 }
 
-// Filter selects processes. The zero Filter selects all that run the binary.
-type Filter struct {
-	PIDs     []int
-	OnlyUser bool // no other process runs the binary, so that the kernel's counters have only hits of PIDs
-	Fork     bool // select children of PIDs, too
-	// Among reports whether a process is selected. It may return false for a process that has ended. Nil selects all.
-	Among func(pid int) bool
-}
-
-// All reports whether all processes that run the binary are selected, and so all hits in the kernel's counters.
-func (f *Filter) All() bool {
-	return (f.OnlyUser || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
-}
-
-// Reading holds the counts from the beginning of the window to a moment.
+// Reading holds the numbers from the beginning of the window to a moment. The source sets the counts, and engine.Totals
+// sets Whole and Since.
 type Reading struct {
 	// Summary compares the kernel's counts with the delivered events.
 	stats.Summary
+	Whole     []stats.Func      // totals of functions since the beginning; the next calls change its histograms
+	Since     []stats.Func      // totals since the previous reading, if the totals have intervals
 	At        time.Time         // the moment; Summary.Began is the beginning of the window
 	Last      bool              // the window has ended
+	Written   bool              // a process waits to write to the binary, or may have modified it
 	Counts    *pairing.Counts   // calls and hits
 	Estimates []*stats.Estimate // estimates for functions that were not always watched; nil if all were
 	Used      time.Duration     // CPU time of the traced processes
@@ -86,62 +72,86 @@ type Reading struct {
 	Waited    float64           // share of their runnable time that threads waited for a CPU
 }
 
-// Watch yields the items of an armed source until ctx is done, program has ended, or the source ends. It yields an
-// error only if the source has failed. program may be nil. If every is not 0, it ends an interval each time that every
-// has passed. If the caller's loop ends before [pairing.Read], the other items of that read are lost.
-func Watch(ctx context.Context, s Source, program *Command, every time.Duration) iter.Seq2[*pairing.Item, error] {
+// Limits say when the window of a run begins and ends, and when it is read in between.
+type Limits struct {
+	Wait     bool          // begin the window when a process runs the binary
+	Duration time.Duration // of the window; 0 is no limit
+	Interval time.Duration // between two readings; 0 is none
+	Soon     bool          // add a reading shortly after the beginning, because a user waits for the first numbers
+}
+
+// soon is the time of the first reading with Limits.Soon.
+const soon = 200 * time.Millisecond
+
+// Run starts program, unless it is nil, and yields the items of an armed source until ctx is done, program has ended, or
+// the limits or the source end the window. Then it stops the source and yields its last items, without [pairing.Read]. An
+// error comes last: it says that program did not start, or that the source has failed. If the caller's loop ends early,
+// the source is not stopped.
+func Run(ctx context.Context, s Source, program *Command, limits Limits) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
-		var tick <-chan time.Time
-		if every > 0 {
-			tick = time.Tick(every)
-		}
 		// When the program has ended, a read need not wait for more.
 		reading, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if program != nil {
-			defer context.AfterFunc(program.ended, cancel)()
-		}
-		for { // reads at least once, because the buffer may have events
-			for it, err := range s.Read(reading) {
-				switch {
-				case err != nil && (reading.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, ErrLimit) || errors.Is(err, ErrGone)):
-					return
-				case !yield(it, err), err != nil:
-					return
-				}
-			}
-			if reading.Err() != nil {
+			if err := s.Spawn(program); err != nil {
+				yield(nil, err)
 				return
 			}
-			select {
-			case <-tick:
-				if err := s.Mark(); err != nil {
-					yield(nil, err)
+			defer context.AfterFunc(program.ended, cancel)()
+		}
+		var tick, first, expired <-chan time.Time
+		if limits.Interval > 0 {
+			tick = time.Tick(limits.Interval)
+		}
+		var failed error
+		for began := false; failed == nil; { // reads at least once, because the buffer may have events
+			for it, err := range s.Read(reading) {
+				if failed = err; err == nil && !yield(it, nil) {
 					return
 				}
+			}
+			if at, ok := s.Began(); ok && !began {
+				began = true
+				if limits.Duration > 0 {
+					expired = time.After(limits.Duration - time.Since(at))
+				}
+				if limits.Soon {
+					first = time.After(soon)
+				}
+			}
+			if reading.Err() != nil || errors.Is(failed, io.EOF) {
+				failed = errOver
+			}
+			if failed != nil {
+				break
+			}
+			select {
+			case <-expired:
+				failed = errOver
+			case <-tick:
+				failed = s.Mark()
+			case <-first:
+				failed = s.Mark()
 			default:
 			}
 		}
-	}
-}
-
-// Drain stops a source, and yields its last items. An error comes last.
-func Drain(s Source) iter.Seq2[*pairing.Item, error] {
-	return func(yield func(*pairing.Item, error) bool) {
-		stopped := s.Stop()
+		if errors.Is(failed, errOver) {
+			failed = nil
+		}
+		failed = errors.Join(failed, s.Stop())
 		for {
 			// This read can't be canceled: it ends by itself, and the counts need all events.
 			for it, err := range s.Read(context.Background()) {
 				switch {
 				case err != nil:
 					if !errors.Is(err, io.EOF) {
-						stopped = errors.Join(stopped, err)
+						failed = errors.Join(failed, err)
 					}
-					if stopped != nil {
-						yield(nil, stopped)
+					if failed != nil {
+						yield(nil, failed)
 					}
 					return
-				case !yield(it, nil):
+				case it.Kind != pairing.Read && !yield(it, nil):
 					return
 				}
 			}
@@ -190,7 +200,7 @@ func OwnCPU() time.Duration {
 // reading returns the counts up to a mark that the stream has reached.
 func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	overruns, err := w.counters.Overruns()
-	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
+	own, inexact := w.opt.All(), !w.opt.Recorder.Features.ExactHits && len(w.opt.With) == 0
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Exclusive: own, Inexact: inexact})
 	r := &Reading{At: at.At, Counts: c}
 	// The window is timed by two clocks: a short one may seem to end before it begins, by microseconds.

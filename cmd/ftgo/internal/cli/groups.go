@@ -17,7 +17,6 @@ import (
 type Target struct {
 	target.Query
 	Program []string // PROGRAM and its arguments
-	Fork    bool     // also trace child processes of -p or PROGRAM
 	say     target.Say
 }
 

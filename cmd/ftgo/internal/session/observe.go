@@ -89,21 +89,21 @@ func (r *run) definitions() string {
 	return text.String()
 }
 
-// newRun returns a run of a view. It sets the options of the run's source from the flags: the processes to trace, the
-// time to begin, the size of buffers, the budget and others.
+// newRun returns a run of a view. The source gets the groups of flags that concern it.
 func (o *Options) newRun(v view.View) *run {
 	r := &run{Options: o, view: v, needs: v.Needs()}
 	r.request = r.needs.Request
 	s := &r.request.Source
-	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force
-	s.Wait, s.Budget, s.Successors, s.Costs = o.Wait, o.budgetShare(), o.Successors, trace.NoCosts{}
+	o.Soon = s.Soon
+	s.Filter, s.Limits, s.Talk, s.Budget, s.Successors, s.Costs = o.Filter, o.Limits, o.Env, o.budgetShare(), o.Successors, trace.NoCosts{}
+	s.Recorder = tracefs.Options{BufferKB: o.BufferKB, Raw: o.ReadRaw, TopLevel: o.Force}
 	return r
 }
 
 // planLive plans the probes of a run on this machine, and sets the run's source.
 func (r *run) planLive() (err error) {
 	q := &r.request
-	q.Probes.Features, q.Probes.Progress, q.Source.Raw = tracefs.Machine{}.Features(), r.SetProgress, r.ReadRaw
+	q.Probes.Features, q.Probes.Progress = tracefs.Machine{}.Features(), r.SetProgress
 	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
 	if r.FS != nil {
 		q.Probes.Features = r.Adjust(r.FS.Features())
@@ -120,12 +120,11 @@ func (r *run) planLive() (err error) {
 	}
 	r.limitMany(q.Probes.Mode)
 	q.Source.Budget = r.budgetShare()
-	if r.needs.Soon || r.Budget != nil && r.budgetShare() > 0 && len(r.Program) == 0 && !q.Source.Once {
+	if r.Soon || r.Budget != nil && r.budgetShare() > 0 && len(r.Program) == 0 && !q.Source.Once {
 		q.Probes.FirstSites = cmp.Or(r.FirstSites, min(firstSites, cmp.Or(trace.BatchSites(r.budgetShare()), firstSites)))
 		q.Target.SortByInterest()
 	}
-	filter := r.Filter()
-	q.Probes.Recorded, q.Probes.GroupSize = !filter.All() || r.budgetShare() > 0, r.groupSize()
+	q.Probes.Recorded, q.Probes.GroupSize = !r.Filter.All() || r.budgetShare() > 0, r.groupSize()
 	if err := withPlanStatus(q.MakePlan()); err != nil {
 		return err
 	}

@@ -9,38 +9,34 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Options are the flags of a command that reads a binary: the flags of its view, the processes to trace, when to begin
-// and end, and how to record events.
+// Options are the flags of a command that reads a binary: the flags of its view, when the run begins and ends, and how to
+// record events.
 type Options struct {
 	view.Options
-	Duration time.Duration
-	Wait     bool
-	Ready    int  // the descriptor that gets "ready" once probes are armed; 0 without the flag
-	OnlyUser bool // [trace.Filter].OnlyUser; top sets it, and Observe clears it if other processes also run the file of -p
-	// Successors: other runs trace the files that replace BINARY.
-	Successors bool
-	Among      func(pid int) bool // [trace.Filter].Among
-	MaxLost    *uint64            // the limit of lost events; nil without one
-	Budget     *float64           // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
-	Force      bool               // continue despite the problems that the help of --force names
-	With       []string           // patterns of kernel events
-	Waits      bool               // add rows for the reasons that goroutines wait
+	Ready      int      // the descriptor that gets "ready" once probes are armed; 0 without the flag
+	Successors bool     // other runs trace the files that replace BINARY
+	MaxLost    *uint64  // the limit of lost events; nil without one
+	Budget     *float64 // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
+	Force      bool     // continue despite the problems that the help of --force names
+	With       []string // patterns of kernel events
+	Waits      bool     // add rows for the reasons that goroutines wait
+	As         string   // the command that script records for, or the command whose output report shows
+	ReportFlags
+}
 
-	// Only for script and report:
-	As         string // the command to record for, or the command whose output report shows
-	tracedPath string // where report finds the binary; "" is its path when it was recorded
+// ReportFlags are the arguments and flags that only report has.
+type ReportFlags struct {
+	isReport   bool // the command is report
 	files      []string
-	isReport   bool                   // the command is report
+	tracedPath string                 // where report finds the binary; "" is its path when it was recorded
 	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report
 }
 
@@ -168,23 +164,18 @@ func writeReady(fd int) error {
 	return nil
 }
 
-// ReadArgs reads BINARY FUNC... -- PROGRAM.
+// ReadArgs reads BINARY FUNC... -- PROGRAM. --fork has no effect where every process that runs BINARY is traced anyway.
 func (o *Options) ReadArgs(command string, words, program []string) error {
 	o.Program = program
-	return o.Target.ReadArgs(command, words, !o.Waits)
+	err := o.Target.ReadArgs(command, words, !o.Waits && command != "watch")
+	o.Fork = o.Fork && len(o.PIDs)+len(program) > 0
+	return err
 }
 
 func (o *Options) resolve() (*target.Target, error) {
 	o.Signatures = o.Signatures || o.UsesValues()
 	o.AllowUnmatched = o.AllowUnmatched || o.Force
 	return o.Query.Resolve(o.Say)
-}
-
-// Filter returns the processes to trace. --fork has no effect where every process that runs BINARY is traced
-// anyway.
-func (o *Options) Filter() trace.Filter {
-	fork := o.Fork && len(o.PIDs)+len(o.Program) > 0
-	return trace.Filter{PIDs: o.PIDs, OnlyUser: o.OnlyUser, Fork: fork, Among: o.Among}
 }
 
 // View returns the options of a view. Call it after all flags are read.

@@ -125,7 +125,7 @@ func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.
 	if err := errors.Join(r.trace(ctx, io.Discard), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.name, err)
 	}
-	return []*compare.Run{{File: g.name, Summary: r.table.Summary, Funcs: r.view.(*view.Table).Rows(r.table)}}, nil
+	return []*compare.Run{{File: g.name, Summary: r.last.Summary, Funcs: r.view.(*view.Table).Rows(r.last)}}, nil
 }
 
 // showSum merges several runs, and writes the table of their sum.

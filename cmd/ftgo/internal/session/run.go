@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
@@ -30,9 +29,7 @@ type run struct {
 	placement  string         // a message about the placed probes; "" for a recording
 	incomplete error          // the error of an incomplete recording
 
-	viewErr error         // the view's first error
-	written bool          // a process writes to the binary
-	table   *engine.Table // the last table, nil before the end
+	last *trace.Reading // of the whole window; nil before its end
 }
 
 // trace arms the source, reads it to its end, and removes the probes in any case. Data goes to out.
@@ -50,13 +47,13 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer costs.Wait()
 	defer func() { err = errors.Join(err, r.close()) }()
-	followed := r.follow(ctx)
+	viewed, followed := r.follow(ctx)
 	switch {
-	case r.table == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
+	case r.last == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
 		return cli.EndedBeforeStart(ctx)
-	case r.viewErr != nil && !errors.Is(r.viewErr, view.ErrEnough):
-		return errors.Join(r.viewErr, followed) // the view could not write
-	case r.table == nil:
+	case viewed != nil && !errors.Is(viewed, view.ErrEnough):
+		return errors.Join(viewed, followed) // the view could not write
+	case r.last == nil:
 		return followed
 	}
 	r.warnDoubts()
@@ -64,7 +61,7 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	// written even if that or something else after the measurement fails.
 	r.explainNoCalls()
 	closed := r.close()
-	if err := errors.Join(r.view.End(r.table), followed, closed); err != nil {
+	if err := errors.Join(r.view.End(r.last), followed, closed); err != nil {
 		return err
 	}
 	return r.exitError()
@@ -73,12 +70,12 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 // exitError returns the error of a run in which nothing failed: the first of an incomplete recording, too many lost
 // events, a binary being written to, and PROGRAM's exit status.
 func (r *run) exitError() error {
-	switch lost := r.table.Lost; {
+	switch lost := r.last.Lost; {
 	case r.incomplete != nil:
 		return r.incomplete
 	case r.MaxLost != nil && lost > *r.MaxLost:
 		return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, *r.MaxLost))
-	case r.written:
+	case r.last.Written:
 		return r.request.Target.WrittenTo()
 	case r.program != nil:
 		return programStatus(r.program)
@@ -96,110 +93,55 @@ func (r *run) until() string {
 	return "Ctrl-C to end"
 }
 
-// follow arms the source, and reads it to its end.
-func (r *run) follow(ctx context.Context) error {
-	stop := r.Progress("placing the probes")
-	err := r.source.Arm(ctx)
-	stop()
-	if err != nil {
-		return err
+// follow arms the source, and passes its items to the totals and the view until the window ends. It returns the first
+// errors of the view and of the source. After an error of the view the totals go on to the end of the window.
+func (r *run) follow(ctx context.Context) (viewed, err error) {
+	if err := r.source.Arm(ctx); err != nil {
+		return nil, err
 	}
 	if r.placement != "" {
 		r.Say("%s, %s", r.placement, r.until())
 	}
 	if err := writeReady(r.Ready); err != nil {
-		return err
+		return nil, err
 	}
-	if r.program != nil {
-		if err := r.source.Spawn(r.program); err != nil {
-			return err
-		}
-	}
-	err = r.watch(ctx)
-	if r.written = errors.Is(err, trace.ErrWritten); r.written {
-		err = nil
-	}
-	defer r.Progress("removing the probes")()
-	for it, failed := range trace.Drain(r.source) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for it, failed := range trace.Run(ctx, r.source, r.program, r.Limits) {
 		if failed != nil {
 			err = errors.Join(err, failed)
-		} else if it.Kind != pairing.Read { // Read makes the view refresh, and now the end of the view writes everything
-			err = errors.Join(err, r.takeItem(it))
+			break
+		}
+		var at *trace.Reading
+		if it.Kind == pairing.Marked {
+			if at, failed = r.source.Reading(); failed != nil {
+				err = errors.Join(err, failed)
+				stop()
+			}
+		}
+		r.scene.Totals.Take(it)
+		switch {
+		case viewed != nil, failed != nil:
+		case at != nil:
+			r.scene.Totals.At(at)
+			viewed = r.view.Interval(at)
+		default:
+			viewed = r.view.Take(it)
+		}
+		if viewed != nil {
+			stop()
 		}
 	}
 	last, unknown := r.source.Reading()
 	if last != nil {
-		r.table = r.scene.Totals.At(last)
+		r.scene.Totals.At(last)
+		r.last = last
 	}
-	return errors.Join(err, unknown)
+	return viewed, errors.Join(err, unknown)
 }
-
-// watch reads the source until a reason to end.
-func (r *run) watch(ctx context.Context) error {
-	var expired, first <-chan time.Time
-	began := false // the window has begun
-	for it, err := range trace.Watch(ctx, r.source, r.program, r.Interval) {
-		if err != nil {
-			return err
-		}
-		if err := r.takeItem(it); err != nil {
-			return err
-		}
-		if it.Kind != pairing.Read {
-			continue
-		}
-		if at, ok := r.source.Began(); ok && !began {
-			began = true
-			if r.Duration > 0 {
-				expired = time.After(r.Duration - time.Since(at))
-			}
-			if r.needs.Soon {
-				first = time.After(firstInterval)
-			}
-		}
-		select {
-		case <-expired:
-			return nil
-		case <-first:
-			if err := r.source.Mark(); err != nil {
-				return err
-			}
-		default:
-		}
-		if r.viewErr != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
-// takeItem passes an item to the totals and the view. It stores the view's first error in r.viewErr; the error that
-// it returns is the source's.
-func (r *run) takeItem(it *pairing.Item) error {
-	var at *trace.Reading
-	if it.Kind == pairing.Marked {
-		var err error
-		if at, err = r.source.Reading(); err != nil {
-			return err
-		}
-	}
-	r.scene.Totals.Take(it)
-	switch {
-	case r.viewErr != nil:
-	case at != nil:
-		r.viewErr = r.view.Interval(r.scene.Totals.At(at))
-	default:
-		r.viewErr = r.view.Take(it)
-	}
-	return nil
-}
-
-// firstInterval is the length of a short first interval. It counts from the beginning of the window, like -d.
-const firstInterval = 200 * time.Millisecond
 
 // close removes the probes and ends PROGRAM.
 func (r *run) close() error {
-	defer r.Progress("removing the probes")()
 	err := r.source.Close()
 	r.program.End()
 	return err
@@ -207,31 +149,31 @@ func (r *run) close() error {
 
 // explainNoCalls sets the summary's reason if no call was seen.
 func (r *run) explainNoCalls() {
-	calls, started := r.table.Lost+r.table.Filtered, uint64(0)
-	for i := range r.table.Whole {
-		calls += r.table.Whole[i].Calls
+	calls, started := r.last.Lost+r.last.Filtered, uint64(0)
+	for i := range r.last.Whole {
+		calls += r.last.Whole[i].Calls
 	}
-	for i := range r.table.Counts.Funcs {
-		started += r.table.Counts.Funcs[i].Calls
+	for i := range r.last.Counts.Funcs {
+		started += r.last.Counts.Funcs[i].Calls
 	}
 	switch {
 	case calls > 0 || r.isReport: // the reasons below come from running processes, and those of a recording may have ended
 	case started > 0: // with -n only ended calls count
-		r.table.NoCallsReason = printable.Plural(started, "call") + " had not ended"
-	case r.table.Elsewhere > 0:
-		r.table.NoCallsReason = "other processes had " + printable.Plural(r.table.Elsewhere, "call")
+		r.last.NoCallsReason = printable.Plural(started, "call") + " had not ended"
+	case r.last.Elsewhere > 0:
+		r.last.NoCallsReason = "other processes had " + printable.Plural(r.last.Elsewhere, "call")
 	default:
 		path := ""
 		if r.program != nil {
 			path = r.program.Path
 		}
-		r.table.NoCallsReason = r.WhyUnseen(path, r.Fork)
+		r.last.NoCallsReason = r.WhyUnseen(path, r.Fork)
 	}
 }
 
 // warnDoubts warns about calls that could not be followed, and about wrong latencies.
 func (r *run) warnDoubts() {
-	if n := r.table.Counts.Unfollowed; n > 0 {
+	if n := r.last.Counts.Unfollowed; n > 0 {
 		r.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", printable.Plural(n, "call")))
 	}
 	if n := r.scene.Totals.SteppedBack; n > 0 {

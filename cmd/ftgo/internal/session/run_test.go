@@ -60,7 +60,7 @@ func (s *fakeSource) Read(context.Context) iter.Seq2[*pairing.Item, error] {
 			s.last = &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: []pairing.Count{{Calls: 3, Timed: 3}}}}
 			yield(nil, io.EOF)
 		case s.calls == 0:
-			yield(nil, cmp.Or(s.do("read"), trace.ErrLimit))
+			yield(nil, cmp.Or(s.do("read"), io.EOF))
 		case s.marked:
 			if s.marked = false; !yield(&pairing.Item{Kind: pairing.Marked}, nil) {
 				return
@@ -112,7 +112,7 @@ func (v *fakeView) Needs() view.Needs {
 }
 func (v *fakeView) Begin(*view.Scene) error { return v.note("begin") }
 
-func (v *fakeView) Interval(*engine.Table) error {
+func (v *fakeView) Interval(*trace.Reading) error {
 	if v.intervals--; v.intervals == 0 {
 		return view.ErrEnough
 	}
@@ -126,7 +126,7 @@ func (v *fakeView) Take(it *pairing.Item) error {
 	return v.note("return")
 }
 
-func (v *fakeView) End(t *engine.Table) error {
+func (v *fakeView) End(t *trace.Reading) error {
 	return v.note("end")
 }
 

@@ -120,7 +120,7 @@ func (v *Table) strLen() int {
 }
 
 // observe evaluates the expressions for a call, and determines whether the call failed.
-func (v *Table) observe(c *pairing.Call) (o engine.Observed) {
+func (v *Table) observe(c *pairing.Call) (row stats.RowKey, amount *int64, failed bool) {
 	f := &v.Plan.Funcs[c.Func]
 	vf := v.funcs[f.Func]
 	if vf == nil { // f stands for a wait reason
@@ -130,20 +130,21 @@ func (v *Table) observe(c *pairing.Call) (o engine.Observed) {
 	call.End, call.NS = c.Outcome.String(), v.Clock.Took(c).Nanoseconds()
 	vf.read(call, c, f, v.memory)
 	if call.HiddenResults != nil {
-		o.Failed = isError(call.HiddenResults) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
+		failed = isError(call.HiddenResults) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}
+	row.Func = c.Func
 	if v.opt.By.Source != "" {
 		var known bool
-		if o.Value, known = vf.by.Text(call); !known {
-			o.Value, o.Kind = vf.missingReason(vf.by, call), stats.NoValue
+		if row.Value, known = vf.by.Text(call); !known {
+			row.Value, row.Kind = vf.missingReason(vf.by, call), stats.NoValue
 		}
 	}
 	if v.opt.Sum.Source != "" {
 		if n, ok := vf.amount.Number(call); ok && n >= 0 {
-			o.Amount, o.Counts = n, true
+			amount = &n
 		}
 	}
-	return o
+	return row, amount, failed
 }
 
 // missingReason returns the reason why the value of an expression is unknown.

@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/metrics"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -64,13 +64,13 @@ func (v *Export) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Export) Interval(t *engine.Table) error {
+func (v *Export) Interval(t *trace.Reading) error {
 	v.source.Update(t.At, t.Whole, &t.Summary, t.Used)
 	v.armed.Store(true)
 	return nil
 }
 
-func (v *Export) End(t *engine.Table) error { return v.Interval(t) }
+func (v *Export) End(t *trace.Reading) error { return v.Interval(t) }
 
 // Close closes the spans. It must be called after the run, even if the run failed.
 func (v *Export) Close() {

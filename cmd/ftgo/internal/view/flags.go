@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -22,13 +23,13 @@ type Options struct {
 	cli.Output
 	TableFlags
 	LineFlags
+	trace.Limits
 
-	Stack    int           // the number of callers to show
-	Interval time.Duration // 0 means no intervals
-	Calls    uint64        // the number of calls after which the run ends, 0 means no limit
-	Sched    bool          // split latencies into running, runnable and waiting
-	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
-	Fetch    capture.Limits
+	Stack  int    // the number of callers to show
+	Calls  uint64 // the number of calls after which the run ends, 0 means no limit
+	Sched  bool   // split latencies into running, runnable and waiting
+	DryRun bool   // print the parts of --where that the kernel and ftgo evaluate
+	Fetch  capture.Limits
 }
 
 // TableFlags are the flags of tables.

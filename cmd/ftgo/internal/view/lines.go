@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -243,7 +244,7 @@ func (v *Lines) readValues(line *render.Line, fl *funcValues, c *pairing.Call, f
 }
 
 // End writes the remaining trees, prints notes about missing calls, and writes the summary.
-func (v *Lines) End(t *engine.Table) error {
+func (v *Lines) End(t *trace.Reading) error {
 	if !v.enough() && v.trees != nil {
 		if err := v.trees.writeEnded(); err != nil && !errors.Is(err, ErrEnough) {
 			return err
@@ -288,7 +289,7 @@ func (s *stream) begin(scene *Scene) {
 }
 
 // Interval does nothing, because lines are written when calls happen.
-func (s *stream) Interval(*engine.Table) error { return nil }
+func (s *stream) Interval(*trace.Reading) error { return nil }
 
 // flushEvery is the least time between two flushes. Users do not notice such a delay.
 const flushEvery = 50 * time.Millisecond

@@ -15,6 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -92,7 +93,7 @@ func (v *Table) Begin(s *Scene) error {
 // Take does nothing: the totals sum the calls.
 func (v *Table) Take(*pairing.Item) error { return nil }
 
-func (v *Table) Interval(t *engine.Table) error {
+func (v *Table) Interval(t *trace.Reading) error {
 	if v.opt.Format == render.Table {
 		if _, err := fmt.Fprintf(v.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
@@ -109,7 +110,7 @@ func (v *Table) Interval(t *engine.Table) error {
 }
 
 // Rows returns the sorted rows of a whole run.
-func (v *Table) Rows(t *engine.Table) []stats.Func { return v.arrange(t.Whole, 0) }
+func (v *Table) Rows(t *trace.Reading) []stats.Func { return v.arrange(t.Whole, 0) }
 
 // arrange returns the first top rows in the order of --sort. It leaves out functions without calls, unless FUNC is their
 // name and there are no values of --by.
@@ -145,7 +146,7 @@ func (v *Table) options() render.RowOptions {
 	}
 }
 
-func (v *Table) End(t *engine.Table) error {
+func (v *Table) End(t *trace.Reading) error {
 	if v.opt.Merges {
 		return nil
 	}
@@ -166,7 +167,7 @@ func (v *Table) End(t *engine.Table) error {
 	return cmp.Or(writeSummary(v.Env, v.opt.Format, v.Out, rows, t.Summary), failed)
 }
 
-func (v *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
+func (v *Table) writeTotals(t *trace.Reading, rows []stats.Func) error {
 	switch {
 	case v.opt.Format == render.Folded || v.opt.Format == render.Pprof:
 		return v.writeStacks(t)
@@ -191,7 +192,7 @@ func (v *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
 }
 
 // writeStacks writes the callers of functions.
-func (v *Table) writeStacks(t *engine.Table) error {
+func (v *Table) writeStacks(t *trace.Reading) error {
 	if v.Stacks == nil {
 		return nil
 	}

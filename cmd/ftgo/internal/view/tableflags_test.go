@@ -9,6 +9,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -87,7 +88,7 @@ func TestStacksBeyond(t *testing.T) {
 		r := &Table{opt: &Options{Output: cli.Output{Style: render.Style{Format: render.Folded}}}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
 		}}
-		if err := r.writeStacks(&engine.Table{}); err != nil || out.String() != "" || stderr.String() != want {
+		if err := r.writeStacks(&trace.Reading{}); err != nil || out.String() != "" || stderr.String() != want {
 			t.Errorf("%d: %v, %q, %q", beyond, err, out.String(), stderr.String())
 		}
 	}

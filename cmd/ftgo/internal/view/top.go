@@ -14,6 +14,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -32,7 +33,7 @@ func NewOverview(o *Options, show func(top.Page)) *Overview {
 
 func (v *Overview) Needs() Needs {
 	needs := v.Table.Needs()
-	needs.Soon = true
+	needs.Source.Soon = true
 	return needs
 }
 
@@ -46,15 +47,15 @@ func shortNames(p *uprobe.Plan) map[string]string {
 	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
 
-func (v *Overview) Interval(t *engine.Table) error {
+func (v *Overview) Interval(t *trace.Reading) error {
 	v.show(v.page(t))
 	return nil
 }
 
-func (v *Overview) End(t *engine.Table) error { return v.Interval(t) }
+func (v *Overview) End(t *trace.Reading) error { return v.Interval(t) }
 
 // page returns the page at the end of an interval.
-func (v *Overview) page(t *engine.Table) top.Page {
+func (v *Overview) page(t *trace.Reading) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
@@ -64,7 +65,7 @@ func (v *Overview) page(t *engine.Table) top.Page {
 		switch {
 		case r.Calls > 0 || r.Completed > 0:
 			called++
-		case !v.role(r).Named:
+		case !v.Plan.Funcs[r.Func].Role.Named:
 			continue
 		}
 		if r.Latency != nil && r.Latency.Count() > 0 {
@@ -113,8 +114,8 @@ func NewCloseup(o *Options, show func(top.One)) *Closeup {
 }
 
 func (v *Closeup) Needs() Needs {
-	needs := Needs{Stacks: true, Soon: true, Totals: engine.TotalsOptions{Intervals: true}}
-	needs.Probes.Mode, needs.Values = uprobe.Latency, v.values
+	needs := Needs{Stacks: true, Totals: engine.TotalsOptions{Intervals: true}}
+	needs.Probes.Mode, needs.Values, needs.Source.Soon = uprobe.Latency, v.values, true
 	return needs
 }
 
@@ -147,17 +148,17 @@ func (v *Closeup) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Closeup) Interval(t *engine.Table) error {
+func (v *Closeup) Interval(t *trace.Reading) error {
 	v.show(v.page(t))
 	v.heat = append(v.heat, [64]uint32{})
 	v.heat = v.heat[max(len(v.heat)-maxIntervals, 0):]
 	return nil
 }
 
-func (v *Closeup) End(t *engine.Table) error { return v.Interval(t) }
+func (v *Closeup) End(t *trace.Reading) error { return v.Interval(t) }
 
 // page returns the page at the end of an interval. It marks calls that are new among the slowest.
-func (v *Closeup) page(t *engine.Table) top.One {
+func (v *Closeup) page(t *trace.Reading) top.One {
 	p := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
 	p.Head, p.Split = []string{numbers, render.TopCost(&t.Summary, v.lastCost)}, split

@@ -5,9 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
-	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -17,8 +15,8 @@ import (
 // TestOverviewHead checks that a function that FUNC names has a row even without calls, and that the head counts only
 // functions with calls as called.
 func TestOverviewHead(t *testing.T) {
-	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{}}
-	table := &engine.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
+	scene := &Scene{Plan: &uprobe.Plan{}}
+	table := &trace.Reading{Summary: stats.Summary{Functions: 3}}
 	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
 		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: f.Name}, Role: uprobe.Role{Named: i == 1}})
 		f.Func = i

@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -133,7 +134,7 @@ func (v *Variables) takeCall(c *pairing.Call) error {
 	return v.addWritten(1)
 }
 
-func (v *Variables) End(t *engine.Table) error {
+func (v *Variables) End(t *trace.Reading) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}

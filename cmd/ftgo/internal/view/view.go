@@ -24,9 +24,9 @@ type View interface {
 	// [pairing.Read], which comes about 50 times a second.
 	Take(*pairing.Item) error
 	// Interval is called at the end of each interval, between the items before and after it.
-	Interval(*engine.Table) error
+	Interval(*trace.Reading) error
 	// End is called last, with the totals of the run. It is not called if nothing was measured.
-	End(*engine.Table) error
+	End(*trace.Reading) error
 }
 
 // Needs are the requirements of a view. The view sets the fields of the request that concern calls. The session sets
@@ -36,7 +36,6 @@ type Needs struct {
 	Totals engine.TotalsOptions
 	Stacks bool // sum calls by their callers
 	Memory bool // the kernel must support fetching from memory
-	Soon   bool // end the first interval early, because the user waits for the first numbers
 }
 
 // Scene has the parts of a run that a view reads. They are set before Begin.

@@ -9,33 +9,24 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Table holds the totals up to a reading.
-type Table struct {
-	*trace.Reading
-	Whole []stats.Func // totals of functions since the beginning; the next calls change its histograms
-	Since []stats.Func // totals since the previous table
-}
-
-// At returns the totals up to a reading.
-func (t *Totals) At(r *trace.Reading) *Table {
-	funcs := t.reconcile(r)
-	for i := range funcs {
-		f := &funcs[i]
+// At adds the totals of functions to a reading.
+func (t *Totals) At(r *trace.Reading) {
+	r.Whole = t.reconcile(r)
+	for i := range r.Whole {
+		f := &r.Whole[i]
 		if f.Seconds = r.Seconds; !r.Last {
-			// A call that has not ended may still be running. Only the last table can show it as lost or open.
+			// A call that has not ended may still be running. Only the last reading can show it as lost or open.
 			f.Lost, f.Open = 0, 0
 		}
 	}
-	table := &Table{Reading: r, Whole: funcs}
 	if t.opt.Intervals {
-		table.Since = t.since(funcs, r)
+		r.Since = t.since(r.Whole, r)
 	}
 	if t.plan.Waits > 0 { // leave out the functions that stand for wait reasons if no goroutine waited for the reason
 		none := func(f stats.Func) bool { return f.Func >= t.plan.RequestedFuncs() && f.Calls == 0 }
-		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
+		r.Whole, r.Since = slices.DeleteFunc(r.Whole, none), slices.DeleteFunc(r.Since, none)
 	}
 	r.Probing = t.probing(r)
-	return table
 }
 
 // since returns the totals of functions since the previous reading.
