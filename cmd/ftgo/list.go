@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -20,21 +19,12 @@ func listVariables(e *cli.Env, o *session.Options) error {
 		return cli.Usage("watch: -o %s needs VAR: the list of variables is a table", o.Format)
 	}
 	stop := e.Progress("reading " + o.Binary)
-	variables, others, err := o.Query.Variables(e.Say)
+	variables, err := o.Query.Variables(e.Say)
 	stop()
 	if err != nil {
 		return err
 	}
-	more := fmt.Sprintf("%s of other packages", printable.Plural(others, "variable"))
-	if len(variables) == 0 {
-		return cli.Nothing("%s: its own variables are unknown; there are %s", o.Binary, more)
-	}
-	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
-		if others > 0 {
-			e.Say("there are %s", more)
-		}
-		return render.Variables(out, variables)
-	})
+	return o.Write(e, []string{o.Binary}, func(out io.Writer) error { return render.Variables(out, variables) })
 }
 
 func listCommand(e *cli.Env) *cli.Command {

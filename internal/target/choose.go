@@ -19,7 +19,10 @@ import (
 func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
 	selected, incomplete := selectFuncs(t.Binary, t.patterns(), t.exclude)
 	unmatched = incomplete
-	if len(unmatched) > 0 && !q.Regexp {
+	switch {
+	case t.ownFuncs:
+		unmatched = nil
+	case len(unmatched) > 0 && !q.Regexp:
 		if err := t.completeNames(say, q, unmatched); err != nil {
 			return nil, err
 		}

@@ -124,28 +124,18 @@ func (r *Listed) describe(b *offsets.Binary, signatures bool) (err error) {
 		returns, tailJumps := r.Ends()
 		add(returns+tailJumps == 0, "never returns")
 		add(r.Sites.Restarts, "loops to its start: counts may be high")
-		// With SteppedReturn, the kernel single-steps every return anyway.
-		note := steps(r.Sites)
-		add(note != "" && !b.File().Processor.Machine().SteppedReturn, note)
+		// The first branch can be probed instead of an instruction that is single-stepped. But if calls also end at this branch,
+		// it can't be probed to time calls, because the order of the two hits is unknown. With SteppedReturn, the kernel
+		// single-steps every return anyway.
+		s := r.Sites
+		stepped := s.Entry.Cost().Stepped() && !s.CheckOnly && !b.File().Processor.Machine().SteppedReturn
+		ends := s.Branch == nil || slices.Contains(slices.Concat(s.Returns, s.Tails, s.CondTails), *s.Branch)
+		add(stepped && ends, "single-stepped where it begins")
 	}
 	add(!r.Point && (strings.HasSuffix(r.File, ".s") || strings.HasSuffix(r.File, ".S")), "assembly")
 	add(len(r.Inlined) > 0, "calls not seen: also "+inlinedNote(r.Inlined))
 	r.Note = strings.Join(notes, "; ")
 	return nil
-}
-
-// steps returns a note if kernels single-step the instruction where calls begin, else "". The first branch can be probed
-// instead of this instruction. But if calls also end at this branch, it can't be probed to time calls, because the order of
-// the two hits is unknown.
-func steps(s *offsets.Sites) string {
-	switch {
-	case !s.Entry.Cost().Stepped() || s.CheckOnly:
-	case s.Branch == nil:
-		return "single-stepped where it begins"
-	case slices.Contains(slices.Concat(s.Returns, s.Tails, s.CondTails), *s.Branch):
-		return "single-stepped where it begins, unless only counted"
-	}
-	return ""
 }
 
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}

@@ -24,7 +24,7 @@ var boundaryFuncs = []string{
 const fewFuncs = 100
 
 // OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its own module, and
-// boundaryFuncs. If its own module contains fewer than fewFuncs functions, OwnFuncs adds the functions of other modules.
+// boundaryFuncs. Some patterns match nothing. If its own module contains fewer than fewFuncs functions, OwnFuncs adds the functions of other modules.
 func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	funcs := b.Funcs()
 	own := 0
@@ -47,11 +47,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 			patterns = append(patterns, first+"/*")
 		}
 	}
-	patterns = append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
-	return slices.DeleteFunc(patterns, func(text string) bool {
-		p, err := compile(text, false)
-		return err != nil || len(matchingFuncs(b, p)) == 0
-	})
+	return append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
 }
 
 // inOwnModule reports whether a package belongs to the program's own module.
@@ -95,29 +91,31 @@ func isGo(path string) bool {
 	return slices.ContainsFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") })
 }
 
-// Variables returns the package variables of the program's own module, and the number of others. If a program is not
-// written in Go, all variables belong to its own module.
-func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err error) {
+// Variables returns the package variables of the program's own module. If a program is not written in Go, all variables
+// belong to its own module.
+func (q *Query) Variables(say Say) (own []offsets.Variable, err error) {
 	t, err := q.open(say)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer t.Binary.Close()
 	names, err := t.Binary.Internals().StaticVariables()
 	if err != nil {
-		return nil, 0, nothingf("%s: %w", q.Binary, err)
+		return nil, nothingf("%s: %w", q.Binary, err)
 	}
 	minor, _ := t.Binary.GoVersion()
 	for _, name := range names {
 		if minor > 0 && !inOwnModule(t.Binary, symname.Split(name).Package) {
-			others++
 			continue
 		}
 		v, err := t.Binary.Internals().StaticVariable(name)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		own = append(own, v)
 	}
-	return own, others, nil
+	if len(own) == 0 {
+		return nil, nothingf("%s: it has no variables of its own", q.Binary)
+	}
+	return own, nil
 }

@@ -90,6 +90,9 @@ func (t *Target) find(say Say, q *Query) error {
 		return err
 	}
 	empty := len(t.Funcs)+len(t.Sites) == 0
+	if t.ownFuncs && empty {
+		return nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
+	}
 	explained := unmatched[:min(len(unmatched), maxExplained)]
 	for n, i := range explained {
 		err := t.unmatched(q, i)

@@ -209,15 +209,23 @@ var nonPointerKinds = map[reflect.Kind]bool{
 	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
 }
 
-// sourceType parses a type. It finds the program's types in debug information, or else among the types of Go's runtime.
+// sourceType parses a type.
 func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
 	return gotype.Parse(text, func(name string) (*gotype.Type, bool) {
-		if t, ok := b.Internals().TypeNamed(name); ok {
-			return t, true
-		}
-		t, err := b.Internals().RuntimeTypeNamed(name)
+		t, err := knownType(b, name)
 		return t, err == nil
 	})
+}
+
+// knownType finds a type of the program among the types of Go's runtime, or else in debug information.
+func knownType(b *offsets.Binary, name string) (*gotype.Type, error) {
+	t, err := b.Internals().RuntimeTypeNamed(name)
+	if err != nil {
+		if known, ok := b.Internals().TypeNamed(name); ok {
+			return known, nil
+		}
+	}
+	return t, err
 }
 
 // registerVariable returns the value in a register when a call of a function begins or ends, or the value that the

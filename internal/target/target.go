@@ -197,13 +197,7 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 			name = strings.TrimSuffix(name, base) + symname.Split(f.Name).Package + "." + base
 		}
 	}
-	t, err := b.Internals().RuntimeTypeNamed(name)
-	if err != nil {
-		if known, ok := b.Internals().TypeNamed(name); ok {
-			return known, nil
-		}
-	}
-	return t, err
+	return knownType(b, name)
 }
 
 // Builders returns two builders for the variables of a function: for the event at its entry, and for the event at its
