@@ -1,7 +1,6 @@
 package target
 
 import (
-	"cmp"
 	"debug/elf"
 	"fmt"
 	"maps"
@@ -160,22 +159,14 @@ func findMapped(name string, pid int, proc string) (path string, file *os.File, 
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
 	}
 	found := make(map[string]procfs.Mapping) // by path without " (deleted)"
-	linked := ""                             // libc-2.31.so, if the link libc.so.6 beside it has the name
 	for _, at := range all {
 		path, _ := procfs.CutDeleted(at.Path)
 		found[path] = at
-		for _, place := range mappedPaths(proc, path) {
-			to, err := os.Readlink(filepath.Join(filepath.Dir(place), name))
-			if err == nil && filepath.Base(to) == filepath.Base(path) {
-				linked = path
-			}
-		}
 	}
 	path, err = chooseLibrary(name, slices.Collect(maps.Keys(found)), func(path string) string { return mappedIdentity(found[path]) })
 	if err != nil {
 		return "", nil, err
 	}
-	path = cmp.Or(path, linked)
 	chosen, ok := found[path]
 	if !ok {
 		return "", nil, fmt.Errorf("find %q: process %d has no such file mapped", name, pid)
@@ -183,18 +174,13 @@ func findMapped(name string, pid int, proc string) (path string, file *os.File, 
 	if file, err = openMapped(proc, chosen); err != nil {
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
 	}
-	for _, place := range mappedPaths(proc, path) {
+	// The path in /proc/PID/maps is right if the process's root is a folder below ftgo's root (chroot(2)).
+	for _, place := range []string{filepath.Join(proc, "root", path), path} {
 		if procfs.SameFile(place, fmt.Sprintf("/proc/self/fd/%d", file.Fd())) {
 			return place, file, nil
 		}
 	}
 	return filepath.Join(proc, chosen.Link()), file, nil // no path leads to the file any more
-}
-
-// mappedPaths returns the possible paths of a mapped file: below the root of the process, and the path in /proc/PID/maps, which
-// is right if the process's root is a folder below ftgo's root (chroot(2)).
-func mappedPaths(proc, path string) [2]string {
-	return [2]string{filepath.Join(proc, "root", path), path}
 }
 
 // openMapped opens a mapped file by its link in /proc/PID/map_files. To follow the link takes CAP_SYS_ADMIN, and the link is
