@@ -14,10 +14,9 @@ type CPUTimes struct {
 	pids  []int
 	until time.Time // when to call find again
 
-	used  time.Duration         // the result of the last call of Used
-	last  map[int]time.Duration // the CPU time of each process at the last call of Used
-	since map[int]time.Duration // the CPU time of each process at the last call of Since
-	first map[int][2]uint64     // the result of threads at the beginning
+	all, known time.Duration         // the results of the last call of Used
+	last       map[int]time.Duration // the CPU time of each process at the last call of Used
+	first      map[int][2]uint64     // the result of threads at the beginning
 }
 
 // NewCPUTimes starts to measure processes. If pids is empty, it measures all processes that execute a file.
@@ -26,14 +25,8 @@ func NewCPUTimes(pids []int, binary string) *CPUTimes {
 	if len(pids) == 0 {
 		c.find = func() []int { return Running(binary) }
 	}
-	c.begin()
+	c.last, c.first = c.times(), c.threads()
 	return c
-}
-
-func (c *CPUTimes) begin() {
-	c.since = c.times()
-	c.last = c.since
-	c.first = c.threads()
 }
 
 // Searches for processes take at most findShare of the time, but one is due at least every findAgain.
@@ -79,29 +72,23 @@ func cpuTime(pid int) (time.Duration, bool) {
 	return stat.CPU, err == nil
 }
 
-// Used returns the CPU time that the processes have used since NewCPUTimes. It excludes a process's time before the
-// process was found, and its time after the last call of Used before it ended.
-func (c *CPUTimes) Used() time.Duration {
+// Used returns the CPU time that the processes have used since NewCPUTimes. all includes a process's time before the process was
+// found, and known excludes it. Both exclude a process's time after the last call of Used before it ended. If search is true,
+// Used searches for the processes even if the last search is not too old.
+func (c *CPUTimes) Used(search bool) (all, known time.Duration) {
+	if search {
+		c.until = time.Time{}
+	}
 	now := c.times()
 	for pid, used := range now {
-		if before, known := c.last[pid]; known {
-			c.used += used - before
+		before, found := c.last[pid]
+		c.all += used - before
+		if found {
+			c.known += used - before
 		}
 	}
 	c.last = now
-	return c.used
-}
-
-// Since searches for the processes, and returns the CPU time that they have used since the last call of Since. It
-// includes the time of new processes before they were found.
-func (c *CPUTimes) Since() (used time.Duration) {
-	c.until = time.Time{}
-	now := c.times()
-	for pid, t := range now {
-		used += t - c.since[pid]
-	}
-	c.since = now
-	return used
+	return c.all, c.known
 }
 
 // Waited returns the share of runnable time since NewCPUTimes that threads have waited for a CPU. It returns 0 if the

@@ -67,35 +67,32 @@ func TestFindSeldom(t *testing.T) {
 		time.Sleep(10 * time.Millisecond) // the next search is due in half a second
 		return []int{os.Getpid()}
 	}}
-	c.begin()
 	for range 100 {
 		c.Waited()
-		c.Used()
+		c.Used(false)
 	}
 	if most := 1 + int(time.Since(began)/findAgain); searches > most {
 		t.Errorf("%d searches, want at most %d", searches, most)
 	}
 	before := searches
-	if used := c.Since(); searches != before+1 || used < 0 {
+	if used, _ := c.Used(true); searches != before+1 || used < 0 {
 		t.Errorf("the last look: %d more searches, %v", searches-before, used)
 	}
 }
 
-// TestFoundLate checks that Since includes the time of a process before it was found, and that Used excludes it and forgets
-// ended processes, because other processes get their numbers.
+// TestFoundLate checks that only the first result of Used includes the time of a process before it was found, and that Used
+// forgets ended processes, because other processes get their numbers.
 func TestFoundLate(t *testing.T) {
 	var found []int
 	c := &CPUTimes{find: func() []int { return found }}
-	c.begin()
-	found, c.until = []int{os.Getpid()}, time.Time{}
-	if used := c.Used(); used != 0 || len(c.last) != 1 {
-		t.Errorf("Used: %v of a process that was just found, known %v", used, c.last)
+	c.Used(true)
+	found = []int{os.Getpid()}
+	all, known := c.Used(true)
+	if own := ownTime(); known != 0 || len(c.last) != 1 || all <= 0 || all > own+tick {
+		t.Errorf("%v and %v of a process that was just found and has used %v, known %v", all, known, own, c.last)
 	}
-	if used, own := c.Since(), ownTime(); used <= 0 || used > own+tick {
-		t.Errorf("Since: %v of a process that has used %v", used, own)
-	}
-	found, c.until = nil, time.Time{}
-	if c.Used(); len(c.last) != 0 {
+	found = nil
+	if c.Used(true); len(c.last) != 0 {
 		t.Errorf("known of no process: %v", c.last)
 	}
 }
@@ -111,11 +108,11 @@ func TestCPUTimes(t *testing.T) {
 	for name, c := range map[string]*CPUTimes{"by number": NewCPUTimes([]int{os.Getpid()}, ""), "by file": NewCPUTimes(nil, Exe(os.Getpid()))} {
 		for first, now := ownTime(), time.Duration(0); now < first+5*tick; now = ownTime() {
 		}
-		if used, since := c.Used(), c.Since(); used < tick || since < tick {
-			t.Errorf("%s: used %v, %v", name, used, since)
+		if all, known := c.Used(true); all < tick || known < tick {
+			t.Errorf("%s: used %v, %v", name, all, known)
 		}
 	}
-	if c := NewCPUTimes(nil, "/none"); c.Used() != 0 || c.Since() != 0 {
+	if all, known := NewCPUTimes(nil, "/none").Used(true); all != 0 || known != 0 {
 		t.Error("processes of no file have used something")
 	}
 }

@@ -119,13 +119,12 @@ func NamespacePIDs(pid int) (numbers []int, err error) {
 	return numbers, err
 }
 
-// status returns the value of a key in /proc/PID/status.
+// status returns the value of the line "KEY:	VALUE" of /proc/PID/status, or "".
 func status(pid int, key string) (string, error) {
 	b, err := os.ReadFile(folder(pid) + "/status")
 	return statusLine(string(b), key), err
 }
 
-// statusLine returns the value of the line "KEY:	VALUE" of /proc/PID/status, or "".
 func statusLine(status, key string) string {
 	_, after, _ := strings.Cut("\n"+status, "\n"+key+":")
 	value, _, _ := strings.Cut(after, "\n")

@@ -43,6 +43,12 @@ func newLoad(l *Live) (w *load, err error) {
 	return w, err
 }
 
+// cpuTime returns the CPU time of the processes, without the time before they were found.
+func (w *load) cpuTime() time.Duration {
+	_, known := w.cpuTimes.Used(false)
+	return known
+}
+
 // maxCostRatio returns the highest cost of a hit relative to the typical cost.
 func (w *load) maxCostRatio() float64 {
 	return w.costs.Most.Emulated / max(w.costs.Typical.Emulated, 1)

@@ -74,7 +74,7 @@ func (l *Live) updateUsed() {
 			return
 		}
 	}
-	l.used += l.cpu.Since()
+	l.used, _ = l.cpu.Used(true)
 }
 
 // checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is

@@ -134,7 +134,7 @@ func (m *sampler) begin() {
 	if m == nil {
 		return
 	}
-	m.cpu, m.measuredAt, m.changes = m.load.cpuTimes.Used(), time.Now(), 0
+	m.cpu, m.measuredAt, m.changes = m.load.cpuTime(), time.Now(), 0
 	m.measureNext = m.measuredAt.Add(m.measurePause)
 }
 
@@ -292,7 +292,7 @@ func (m *sampler) runBackground(do func() error) (err error) {
 // measure updates the costs since the last measurement. Outside of stretches, it also finds hot functions.
 func (m *sampler) measure() {
 	profile, took, err := m.load.readCounters(m.l.session)
-	now, used := time.Now(), m.load.cpuTimes.Used()
+	now, used := time.Now(), m.load.cpuTime()
 	m.measureNext = now.Add(maxPause)
 	if err != nil { // if the counters stay unreadable, the last Reading returns the error
 		return

@@ -64,7 +64,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 		return err
 	}
 	m.l.stream.Arm(g.funcs, g.countOnly, at.Ticks)
-	s.began, s.cpu, s.open, s.events = time.Now(), m.load.cpuTimes.Used(), true, m.l.stream.Events()
+	s.began, s.cpu, s.open, s.events = time.Now(), m.load.cpuTime(), true, m.l.stream.Events()
 	m.l.stream.Mark(at.Ticks, func() { s.before = m.begun(g) })
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (m *sampler) close(s *stretch) error {
 	if err != nil {
 		return err
 	}
-	s.took, s.cpu, s.open = time.Since(s.began), m.load.cpuTimes.Used()-s.cpu, false
+	s.took, s.cpu, s.open = time.Since(s.began), m.load.cpuTime()-s.cpu, false
 	m.l.stream.Disarm(s.group.funcs, s.group.countOnly, until.Ticks)
 	m.l.stream.Mark(until.Ticks, func() {
 		for i, n := range m.begun(s.group) {
