@@ -13,7 +13,7 @@ import (
 // like %v, and an interface like its dynamic value.
 type Verb struct {
 	Spec   string // the verb as package fmt accepts it
-	Letter byte   // one of "dxfqstv"
+	Letter byte   // one of "dxqstv"
 	Left   bool   // aligns text to the left
 	Width  int    // the minimum width in columns of a terminal, 0 if the verb has no width
 }
@@ -39,8 +39,15 @@ func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 	if isError && p.Letter != 'd' && p.Letter != 'x' { // %d and %x format the number of a syscall.Errno
 		v = &message
 	}
-	if n := p.number(v); n != nil {
-		return fmt.Appendf(b, p.Spec, n)
+	if p.Letter == 'd' || p.Letter == 'x' {
+		switch v.Type.Kind {
+		case reflect.Int, reflect.Uint:
+			return fmt.Appendf(b, p.Spec, v.Number())
+		case reflect.Pointer, reflect.UnsafePointer:
+			if p.Letter == 'x' {
+				return fmt.Appendf(b, p.Spec, v.Num)
+			}
+		}
 	}
 	text := v.Text()
 	ip, isIP := ipOf(v)
@@ -60,20 +67,4 @@ func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 		text = strconv.Quote(text)
 	}
 	return p.AppendPadded(b, text)
-}
-
-// number returns the value for package fmt if the verb formats numbers or booleans of its kind, and otherwise nil.
-func (p *Verb) number(v *Value) any {
-	kind := v.Type.Kind
-	switch l := p.Letter; {
-	case l == 'f' && kind == reflect.Int:
-		return float64(int64(v.Num))
-	case l == 'f' && kind == reflect.Uint:
-		return float64(v.Num)
-	case l == 'x' && (kind == reflect.Pointer || kind == reflect.UnsafePointer):
-		return v.Num
-	case l == 't' && kind == reflect.Bool, l == 'f' && kind == reflect.Float64, (l == 'd' || l == 'x') && (kind == reflect.Int || kind == reflect.Uint):
-		return v.Number()
-	}
-	return nil
 }

@@ -136,12 +136,11 @@ func reasons(w stats.Waits) string {
 // CallFormat is a template for the text of a call, with a list of names. Like the format of printf, the template contains
 // verbs. Each verb writes the value that the name at the verb's place in the list selects.
 //
-// A verb is %[-][0][width][.digits]letter: - aligns to the left, 0 pads numbers with zeros, width is a number of columns on
-// a terminal, digits is the number of decimals of %f. The letters have nearly the same meaning as in package fmt:
+// A verb is %[-][0][width]letter: - aligns to the left, 0 pads integers with zeros, width is a number of columns on a
+// terminal. The letters have nearly the same meaning as in package fmt:
 //
 //	%d  integers, in decimal; a time.Duration in ns
 //	%x  integers, addresses and the bytes of strings, in hexadecimal
-//	%f  floats and integers
 //	%t  bools
 //	%q  strings, or the text of other values, quoted
 //	%s  strings, and the messages of errors, without quotes but escaped, see [printable.Text]
@@ -169,12 +168,12 @@ type formatPiece struct {
 	path string // the path without the part, like p
 }
 
-// maxFormatWidth limits the width and the number of decimals of a verb. It is wider than any terminal.
+// maxFormatWidth limits the width of a verb. It is wider than any terminal.
 const maxFormatWidth = 1000
 
-// formatVerb matches a percent sign, flags, a width, decimals and a letter. If the template ends before the letter, the
+// formatVerb matches a percent sign, flags, a width and a letter. If the template ends before the letter, the
 // letter is empty, and parseVerb returns an error.
-var formatVerb = regexp.MustCompile(`(?s)%([-0]*)([0-9]*)(\.[0-9]*)?(.?)`)
+var formatVerb = regexp.MustCompile(`(?s)%([-0]*)([0-9]*)(.?)`)
 
 // ParseCallFormat parses a template. names contains a name for each verb except %%, in the order of the verbs.
 func ParseCallFormat(template string, names []string) (f *CallFormat, err error) {
@@ -216,19 +215,15 @@ func ParseCallFormat(template string, names []string) (f *CallFormat, err error)
 
 // parseVerb parses a match of formatVerb.
 func parseVerb(match []string) (v capture.Verb, err error) {
-	spec, flags, digits, letter := match[0], match[1], match[3], match[4]
-	for _, text := range [...]string{strings.TrimPrefix(digits, "."), match[2]} {
-		if v.Width, err = strconv.Atoi("0" + text); err != nil || v.Width > maxFormatWidth {
-			return v, fmt.Errorf("%q is more than %d", text, maxFormatWidth)
-		}
+	spec, flags, width, letter := match[0], match[1], match[2], match[3]
+	if v.Width, err = strconv.Atoi("0" + width); err != nil || v.Width > maxFormatWidth {
+		return v, fmt.Errorf("%q is more than %d", width, maxFormatWidth)
 	}
 	switch {
 	case letter == "":
 		return v, fmt.Errorf("%q has no verb", spec)
-	case !strings.Contains("dxfqstv", letter):
-		return v, fmt.Errorf("unknown verb %q (known are %%d %%x %%f %%q %%s %%t %%v %%%%)", spec)
-	case digits != "" && letter != "f":
-		return v, fmt.Errorf("%q: only %%f has digits behind a point", spec)
+	case !strings.Contains("dxqstv", letter):
+		return v, fmt.Errorf("unknown verb %q (known are %%d %%x %%q %%s %%t %%v %%%%)", spec)
 	}
 	v.Spec, v.Letter, v.Left = spec, letter[0], strings.Contains(flags, "-")
 	return v, nil
