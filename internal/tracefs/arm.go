@@ -31,10 +31,6 @@ func (s *Session) Join(events []Event) {
 	s.events = append(s.events, events...)
 }
 
-// Arm places the probes of some of the session's events, starting with the last event. It may run at the same time as
-// Read.
-func (s *Session) Arm(ctx context.Context, events []Event) error { return s.enableAll(ctx, events) }
-
 // Disarm removes the probes of some of the session's events, starting with the first event. It takes about 45 ms an
 // event, and returns when no probe handler of these events runs any more. It may run at the same time as Read.
 func (s *Session) Disarm(events []Event) error {
@@ -53,10 +49,11 @@ func (s *Session) Pause() error {
 }
 
 // Resume places the probes of all events again.
-func (s *Session) Resume(ctx context.Context) error { return s.enableAll(ctx, s.events) }
+func (s *Session) Resume(ctx context.Context) error { return s.Arm(ctx, s.events) }
 
-// enableAll enables events, starting with the last.
-func (s *Session) enableAll(ctx context.Context, events []Event) error {
+// Arm places the probes of some of the session's events, starting with the last event. It may run at the same time as
+// Read.
+func (s *Session) Arm(ctx context.Context, events []Event) error {
 	report, left, all := s.fs.progress("probes placed"), sites(events), sites(events)
 	for i := len(events) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {

@@ -39,7 +39,7 @@ func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, er
 		// An empty set_event_pid would select all processes. With a thread that has ended, it selects none.
 		steps = append(steps, s.enablePIDFilter, func() error { return s.Spawn(func() error { return nil }) })
 	}
-	return s.begin(append(steps, func() error { return s.enableAll(context.Background(), s.events) })...)
+	return s.begin(append(steps, func() error { return s.Arm(context.Background(), s.events) })...)
 }
 
 // enablePIDFilter prepares the session for Follow and Spawn.

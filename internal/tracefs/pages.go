@@ -31,10 +31,9 @@ func readNow(fd int, buf []byte) (int, error) {
 
 // pages reads the trace_pipe_raw files of all CPUs.
 type pages struct {
-	cpus    []int // the numbers of the CPUs
-	fds     []int // by index in cpus
-	buf     []byte
-	drained bool // the last pass read every CPU until its buffer was empty
+	cpus []int // the numbers of the CPUs
+	fds  []int // by index in cpus
+	buf  []byte
 }
 
 const (
@@ -81,16 +80,17 @@ func (r *pages) close() error {
 	return errors.Join(errs...)
 }
 
-// pass reads each CPU's pages until its buffer is empty, or passPages pages. A page that the kernel is still writing to
+// pass reads each CPU's pages until its buffer is empty, or passPages pages. n is the number of pages. drained is true if all
+// buffers are empty. A page that the kernel is still writing to
 // ends with its last committed event (kernel/trace/ring_buffer.c, ring_buffer_read_page).
-func (r *pages) pass(page func(cpu int, page []byte)) (n int, err error) {
-	r.drained = true
+func (r *pages) pass(page func(cpu int, page []byte)) (n int, drained bool, err error) {
+	drained = true
 	for i, cpu := range r.cpus {
 		left := passPages
 		for ; left > 0; left-- {
 			size, err := readNow(r.fds[i], r.buf)
 			if err != nil {
-				return n, fmt.Errorf("read trace_pipe_raw of CPU %d: %w", cpu, err)
+				return n, false, fmt.Errorf("read trace_pipe_raw of CPU %d: %w", cpu, err)
 			}
 			if size == 0 {
 				page(cpu, nil)
@@ -99,7 +99,7 @@ func (r *pages) pass(page func(cpu int, page []byte)) (n int, err error) {
 			page(cpu, r.buf[:size])
 			n++
 		}
-		r.drained = r.drained && left > 0
+		drained = drained && left > 0
 	}
-	return n, nil
+	return n, drained, nil
 }

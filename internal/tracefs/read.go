@@ -18,30 +18,35 @@ import (
 const readInterval = 20 * time.Millisecond
 
 // Read fills buf with lines of trace_pipe. A buffer of 64 KB or more is fastest. It returns 0, nil if there was nothing
-// to read for a moment, io.EOF after Stop when all recorded events have been read, and ctx.Err() as soon as ctx is
-// done.
+// to read, and the next call then first sleeps for readInterval. It returns io.EOF after Stop when all recorded events have
+// been read, and ctx.Err() as soon as ctx is done.
 func (s *Session) Read(ctx context.Context, buf []byte) (n int, err error) {
-	if err := ctx.Err(); err != nil {
+	stopped, err := s.await(ctx)
+	if err != nil {
 		return 0, err
 	}
-	stopped := s.hasStopped()
-	if stopped && s.stopErr != nil {
-		return 0, s.stopErr
-	}
-	n, err = readNow(s.pipe, buf)
-	if n == 0 && err == nil && !stopped { // wait, and try once more
-		s.sleep(ctx)
-		n, err = readNow(s.pipe, buf)
-	}
-	switch {
-	case err != nil:
+	if n, err = readNow(s.pipe, buf); err != nil {
 		return 0, fmt.Errorf("read trace_pipe: %w", err)
-	case n == 0 && stopped:
-		return 0, io.EOF
-	case n == 0:
-		return 0, ctx.Err()
 	}
-	return n, nil
+	if s.drained = n == 0; s.drained && stopped {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// await sleeps if the last read has emptied the buffers. stopped reports whether the session was stopped before the read
+// that follows. Such a read finds all events that were recorded.
+func (s *Session) await(ctx context.Context) (stopped bool, err error) {
+	if s.drained && !s.hasStopped() && !s.kernel {
+		s.sleep(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if stopped = s.hasStopped(); stopped {
+		err = s.stopErr
+	}
+	return stopped, err
 }
 
 // sleep waits for readInterval, for Wake or for ctx. It blocks in Go's scheduler, which would start another thread in
@@ -73,23 +78,12 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 	if s.raw == nil {
 		return 0, errors.New("read pages: the session is not Raw")
 	}
-	if err := ctx.Err(); err != nil {
+	stopped, err := s.await(ctx)
+	if err != nil {
 		return 0, err
 	}
-	stopped := s.hasStopped()
-	if s.raw.drained && !stopped && !s.kernel {
-		s.sleep(ctx)
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		// Set stopped before the pass: a pass finds only the events that were recorded before the pass.
-		stopped = s.hasStopped()
-	}
-	if stopped && s.stopErr != nil {
-		return 0, s.stopErr
-	}
 	s.beginPass(time.Now())
-	n, err = s.raw.pass(page)
+	n, s.drained, err = s.raw.pass(page)
 	if n == 0 && err == nil && stopped {
 		err = io.EOF
 	}

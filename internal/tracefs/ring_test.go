@@ -24,11 +24,11 @@ func TestPassShares(t *testing.T) {
 		emptied bool
 	}{{passPages, false}, {passPages, false}, {0, true}} {
 		emptied, others := false, 0
-		n, err := r.pass(func(cpu int, page []byte) {
+		n, drained, err := r.pass(func(cpu int, page []byte) {
 			emptied = emptied || cpu == 0 && len(page) == 0
 			others += cpu
 		})
-		if n != want.n || emptied != want.emptied || others != 1 || err != nil || r.drained != want.emptied {
+		if n != want.n || emptied != want.emptied || others != 1 || err != nil || drained != want.emptied {
 			t.Errorf("%d pages, %v; emptied %v, the other CPU read %d times; want %+v", n, err, emptied, others, want)
 		}
 	}

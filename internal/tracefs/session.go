@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Options are the options of a session. The zero value suits most sessions.
@@ -57,6 +55,7 @@ type Session struct {
 	pipe          int           // descriptor of trace_pipe, -1 if it is not open
 	wake          chan struct{} // has one element if the reader's sleep must end
 	raw           *pages        // nil unless Options.Raw
+	drained       bool          // the last read found the buffers empty, or emptied them
 	clocks        Comparison
 	created       bool  // the instance directory was created
 	defined       bool  // a line was written to uprobe_events
@@ -86,7 +85,7 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
 		func() error { return checkFileSystem(s.target.Path, ThisMachine().Older) },
 		func() error { return s.define(ctx, lines) },
-		func() error { return s.enableAll(ctx, s.events) },
+		func() error { return s.Arm(ctx, s.events) },
 	)
 }
 
@@ -223,8 +222,7 @@ func (s *Session) expandTopLevel() error {
 	return s.write("0", "events", "enable")
 }
 
-// resize sets the size of the session's ring buffers. If Options.BufferKB is 0 and the kernel has too little memory,
-// it tries smaller sizes. It does nothing in a quiet session, which needs no larger buffers.
+// resize sets the size of the session's ring buffers. It does nothing in a quiet session, which needs no larger buffers.
 func (s *Session) resize(opt Options) error {
 	if opt.Quiet {
 		return nil
@@ -232,21 +230,12 @@ func (s *Session) resize(opt Options) error {
 	if err := s.expandTopLevel(); err != nil {
 		return err
 	}
-	chosenKB := opt.BufferKB
-	for kb := cmp.Or(chosenKB, ThisMachine().BufferKB()); ; kb /= 2 {
-		err := s.write(fmt.Sprint(kb), "buffer_size_kb")
-		if err == nil {
-			return nil
-		}
-		if chosenKB == 0 && errors.Is(err, unix.ENOMEM) && kb > leastBufferKB {
-			continue
-		}
+	kb := cmp.Or(opt.BufferKB, ThisMachine().BufferKB())
+	err := s.write(fmt.Sprint(kb), "buffer_size_kb")
+	if err != nil {
 		err = fmt.Errorf("make ring buffers of %d KB per CPU: %w", kb, err)
-		if available, cpus, ok := ThisMachine().AvailableMemory(); ok && errors.Is(err, unix.ENOMEM) {
-			err = fmt.Errorf("%w (%d KB are available for %d CPUs)", err, available, cpus)
-		}
-		return err
 	}
+	return err
 }
 
 // file returns the path of a file of the session's instance, or of the top level on kernels that record only there.

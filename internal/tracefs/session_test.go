@@ -2,37 +2,13 @@ package tracefs
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
-
-	"golang.org/x/sys/unix"
 )
-
-func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
-	for _, c := range []struct {
-		chosenKB, limit int
-		ok              bool
-	}{{0, 1 << 30, true}, {0, 200, true}, {0, 1, false}, {512, 512, true}, {512, 511, false}} {
-		f, fake := newFake(t)
-		s := &Session{fs: f}
-		tried := 0
-		fake.hook = func(_, _, text string) error {
-			tried++
-			if kb, _ := strconv.Atoi(text); kb > c.limit {
-				return unix.ENOMEM
-			}
-			return nil
-		}
-		if err := s.resize(Options{BufferKB: c.chosenKB}); (err == nil) != c.ok || c.chosenKB > 0 && tried != 1 {
-			t.Errorf("%+v: tried %d times, %v", c, tried, err)
-		}
-	}
-}
 
 // TestTopLevelGrows checks that the top level's ring buffer is expanded.
 func TestTopLevelGrows(t *testing.T) {
