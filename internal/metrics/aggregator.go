@@ -28,8 +28,7 @@ type Aggregator struct {
 	from   time.Time
 	past   *Snapshot // sum of all closed sources, and the counters that belong to no source: Plans and Failed
 	open   []*Source
-	first  map[string]time.Time // when a function was first probed
-	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
+	first  map[string]time.Time // when a function was first probed, in the system's time of then
 	closed map[string]time.Time // when a source with a function was last closed
 }
 
@@ -37,7 +36,7 @@ type Aggregator struct {
 func NewAggregator(about About, from time.Time) *Aggregator {
 	return &Aggregator{
 		now: time.Now, about: about, from: from, past: &Snapshot{At: from},
-		first: make(map[string]time.Time), starts: make(map[string]time.Time), closed: make(map[string]time.Time),
+		first: make(map[string]time.Time), closed: make(map[string]time.Time),
 	}
 }
 
@@ -84,7 +83,7 @@ func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary
 	}
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
-	since := at.Add(-time.Duration(summary.Seconds * float64(time.Second)))
+	since := at.Add(-time.Duration(summary.Seconds * float64(time.Second))).Round(0)
 	for name, f := range next.Functions {
 		if had := before.Functions[name]; had != nil {
 			raise(f, had)
@@ -125,23 +124,8 @@ func (s *Source) Close() {
 	}
 }
 
-// leastSet is the smallest change of the system clock that [Aggregator.startTime] heeds. [time.Now] reads the wall clock and the
-// monotonic clock one after the other, so small differences mean nothing.
-const leastSet = 10 * time.Millisecond
-
-// startTime returns the start time t of a counter by the system clock as it is now. If the clock was set back, t itself
-// might be after now. If the clock was set ahead, startTime returns the same time as before, because a counter whose
-// start time increases seems to have been reset.
-func (a *Aggregator) startTime(name string, t, now time.Time) time.Time {
-	t = now.Round(0).Add(t.Sub(now))
-	if before, ok := a.starts[name]; ok && t.Sub(before) > -leastSet {
-		return before
-	}
-	a.starts[name] = t
-	return t
-}
-
-// Snapshot returns the sum of all counts. Its times are by the system clock as it is now.
+// Snapshot returns the sum of all counts. At and Created are by the system clock as it is now. The start times never
+// change, even if the clock is set, because a counter whose start time changes seems to have been reset.
 func (a *Aggregator) Snapshot() *Snapshot {
 	now := a.now()
 	a.mu.Lock()
@@ -159,17 +143,16 @@ func (a *Aggregator) Snapshot() *Snapshot {
 			s.Probed[name] = true
 		}
 	}
-	s.From, s.At, s.Created, s.About = a.startTime("", a.from, now), now.Add(s.At.Sub(now)), now, a.about
+	s.From, s.At, s.Created, s.About = a.from, now.Add(s.At.Sub(now)), now, a.about
 	for name := range s.Functions {
 		if !s.Probed[name] && now.Sub(a.closed[name]) > expiry {
 			delete(s.Functions, name)
 			delete(a.past.Functions, name)
 			delete(a.first, name)
 			delete(a.closed, name)
-			delete(a.starts, name)
 			continue
 		}
-		s.Since[name] = a.startTime(name, a.first[name], now)
+		s.Since[name] = a.first[name]
 	}
 	return s
 }
