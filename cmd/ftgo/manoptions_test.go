@@ -80,7 +80,7 @@ func manOptions(command string, flags *cli.Flags, texts map[string]string, used 
 			}
 			b.WriteString("Fl \\-" + manText(f.Name))
 			text := manualText(command, f, texts, used)
-			switch value := cli.ValueName(f); {
+			switch value, _ := cli.HelpText(f); {
 			case value == "":
 			case f.NoOptDefVal != "":
 				fmt.Fprintf(&b, " Op Ar %s", manText(strings.Trim(value, "[]")))
@@ -103,6 +103,6 @@ func manualText(command string, f *cli.Flag, texts map[string]string, used map[s
 			return text
 		}
 	}
-	text := cli.HelpText(f)
+	_, text := cli.HelpText(f)
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

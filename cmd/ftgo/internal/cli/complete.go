@@ -92,7 +92,7 @@ func candidates(commands []*Command, before []string, last string) (list []strin
 		return list
 	case strings.HasPrefix(last, "-"):
 		fs.VisitAll(func(f *Flag) {
-			_, about := pflag.UnquoteUsage(f)
+			_, about := HelpText(f)
 			list = append(list, "--"+f.Name+"\t"+about)
 		})
 		return list

@@ -103,7 +103,7 @@ type Flag = pflag.Flag
 type Form[T any] struct {
 	Name string // the name of a value in the help, like SECONDS
 	Read func(text string) (T, error)
-	// Write formats a default for the help. If it is nil, the help shows no default.
+	// Write formats a default for the help. If it is nil or returns "", the help shows no default.
 	Write func(T) string
 	// Choices are all possible values, if the list is short.
 	Choices []string
@@ -233,7 +233,9 @@ func continues(f *Flag, value string, behind []string) bool {
 }
 
 // Seconds is the form of times like 5, 0.5 or 100ms.
-var Seconds = Form[time.Duration]{Name: "SECONDS", Read: readSeconds, Write: time.Duration.String}
+var Seconds = Form[time.Duration]{Name: "SECONDS", Read: readSeconds, Write: func(d time.Duration) string {
+	return strings.TrimPrefix(d.String(), "0s")
+}}
 
 func readSeconds(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
@@ -251,7 +253,9 @@ func readSeconds(text string) (time.Duration, error) {
 }
 
 // Size is the form of sizes like 512K. The value is in KB.
-var Size = Form[int]{Name: "SIZE", Read: readSize, Write: func(kb int) string { return fmt.Sprintf("%dK", kb) }}
+var Size = Form[int]{Name: "SIZE", Read: readSize, Write: func(kb int) string {
+	return strings.TrimPrefix(fmt.Sprintf("%dK", kb), "0K")
+}}
 
 // maxSizeKB is 1 TB. The kernel also refuses smaller sizes if it lacks the memory.
 const maxSizeKB = 1 << 30
@@ -312,53 +316,27 @@ func (fs *Flags) VisitHeadings(all bool, f func(title string, flags []*Flag)) {
 	}
 }
 
-const (
-	// HelpColumn is the column of the flags' texts.
-	HelpColumn = 26
-	// PlainWidth is the width of help that is not written to a terminal.
-	PlainWidth = 80
-	// minText is the width of a flag's text on the narrowest terminal.
-	minText = 20
-)
+// PlainWidth is the width of help that is not written to a terminal.
+const PlainWidth = 80
 
 // Help returns the help for the flags, wrapped at width columns. If all is false, it leaves out rare flags.
 func (fs *Flags) Help(width int, all bool) string {
 	var b strings.Builder
 	fs.VisitHeadings(all, func(title string, flags []*Flag) {
-		fmt.Fprintf(&b, "\n%s:\n", title)
+		under := newFlags("")
 		for _, f := range flags {
-			short := ""
-			if f.Shorthand != "" {
-				short = "-" + f.Shorthand + ", "
-			}
-			left := strings.TrimSuffix(fmt.Sprintf("  %4s--%s %s", short, f.Name, ValueName(f)), " ")
-			if len(left) > HelpColumn-2 {
-				b.WriteString(left + "\n")
-				left = ""
-			}
-			for _, line := range printable.Wrap(HelpText(f), max(width-HelpColumn, minText)) {
-				fmt.Fprintf(&b, "%-*s%s\n", HelpColumn, left, line)
-				left = ""
-			}
+			under.AddFlag(f)
 		}
+		fmt.Fprintf(&b, "\n%s:\n%s", title, under.FlagUsagesWrapped(width))
 	})
 	return b.String()
 }
 
-// ValueName returns the name of a flag's value, in brackets if the value is optional.
-func ValueName(f *Flag) string {
-	name, _ := pflag.UnquoteUsage(f)
-	if name != "" && f.NoOptDefVal != "" {
-		return "[" + name + "]"
-	}
-	return name
-}
-
-// HelpText returns a flag's help text with its default.
-func HelpText(f *Flag) string {
-	_, text := pflag.UnquoteUsage(f)
-	if !slices.Contains([]string{"", "0", "0s", "0K", "false", "[]"}, f.DefValue) {
+// HelpText returns the name of a flag's value, and the flag's help text with its default.
+func HelpText(f *Flag) (value, text string) {
+	value, text = pflag.UnquoteUsage(f)
+	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
 		text += " (default " + f.DefValue + ")"
 	}
-	return text
+	return value, text
 }
