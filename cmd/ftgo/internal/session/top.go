@@ -208,11 +208,11 @@ func (s *topScreen) openFunction() {
 	o.Signatures, o.FewFields = true, true
 	one := &top.One{Name: row.Full}
 	v := view.NewCloseup(o.View(), func(now top.One) { s.update(func() { s.model.ShowOne(one, now) }) })
-	s.model.ShowOne(one, top.One{Head: []string{"placing probes"}})
+	s.model.ShowOne(one, top.One{Lines: []top.Line{{Text: "placing probes"}}})
 	s.model.OpenOne(one)
 	s.oneRun = s.start(&o, v, func(err error) {
 		if err != nil {
-			s.model.ShowOne(one, top.One{Head: []string{err.Error()}})
+			s.model.ShowOne(one, top.One{Lines: []top.Line{{Text: err.Error()}}})
 		}
 	})
 }

@@ -1,19 +1,17 @@
 package top
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-const (
-	minName   = 14 // the least width of names, in columns of the terminal
-	minColumn = 6  // the least width of other columns, so that they rarely move
-)
-
+// table returns the lines of the page.
 func (m *Model) table(width, height int) (lines []Line) {
 	for _, text := range m.page.Head {
 		lines = append(lines, Line{Text: printable.Text(text)})
@@ -23,31 +21,32 @@ func (m *Model) table(width, height int) (lines []Line) {
 	}
 	rows := m.shown()
 	m.list.fit(len(rows), height-len(lines)-1)
-	rows = rows[m.list.from:min(m.list.from+m.list.page, len(rows))]
-	widths, name := m.fit(rows, width)
-	var head strings.Builder
-	head.WriteString(pad("  "+m.title(len(widths), m.page.Names), name))
-	for i, w := range widths {
-		if w > 0 {
-			head.WriteString(right(m.title(i, m.page.Columns[i]), w+1))
+	var text bytes.Buffer
+	_ = render.WriteTable(&text, max(width-2, 1), rows[m.list.from:min(m.list.from+m.list.page, len(rows))], m.cells) // a buffer takes everything
+	for i, line := range strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n") {
+		switch at := m.list.from + i - 1; {
+		case i == 0:
+			lines = append(lines, Line{"  " + line, Bold})
+		case at == m.list.at:
+			lines = append(lines, Line{"> " + line, Chosen})
+		default:
+			lines = append(lines, Line{"  " + line, Plain})
 		}
-	}
-	lines = append(lines, Line{head.String(), Bold})
-	for i, r := range rows {
-		var b strings.Builder
-		cursor, style := "  ", Plain
-		if m.list.from+i == m.list.at {
-			cursor, style = "> ", Chosen
-		}
-		b.WriteString(pad(cursor+printable.Shorten(printable.Text(r.Name), name-2), name))
-		for c, w := range widths {
-			if w > 0 {
-				b.WriteString(right(r.Cells[c].Text, w+1))
-			}
-		}
-		lines = append(lines, Line{pad(b.String(), width), style})
 	}
 	return lines
+}
+
+// cells returns the cells of a row, or of the zero Row for the titles. They are six columns wide, so that they rarely move.
+func (m *Model) cells(r Row) render.Row {
+	row := render.Row{{m.title(len(m.page.Columns), m.page.Names), r.Name}}
+	for i, name := range m.page.Columns {
+		text := ""
+		if i < len(r.Cells) {
+			text = r.Cells[i].Text
+		}
+		row = append(row, render.Row{{m.title(i, name), fmt.Sprintf("%6s", text)}}...)
+	}
+	return row
 }
 
 // title returns a column's title, with an arrow if rows are sorted by it.
@@ -56,37 +55,6 @@ func (m *Model) title(column int, name string) string {
 		return "↓" + name
 	}
 	return name
-}
-
-// fit returns the widths of columns, 0 for columns that do not fit, and the width left for names. It always
-// keeps the column that rows are sorted by.
-func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
-	widths = make([]int, len(m.page.Columns))
-	name = width
-	for i, title := range m.page.Columns {
-		widths[i] = max(minColumn, printable.Columns(m.title(i, title)))
-		for _, r := range rows {
-			widths[i] = max(widths[i], printable.Columns(r.Cells[i].Text))
-		}
-		name -= widths[i] + 1
-	}
-	for i := len(widths) - 1; i >= 0 && name < max(minName, width*3/8); i-- {
-		if i != m.sort {
-			name += widths[i] + 1
-			widths[i] = 0
-		}
-	}
-	return widths, max(name, 1)
-}
-
-// pad appends blanks to a text up to width, right prepends them.
-func pad(text string, width int) string {
-	text = printable.Cut(text, width)
-	return text + strings.Repeat(" ", max(width-printable.Columns(text), 0))
-}
-
-func right(text string, width int) string {
-	return strings.Repeat(" ", max(width-printable.Columns(text), 0)) + text
 }
 
 // status returns the status line: which rows are shown, and the main keys.

@@ -43,6 +43,12 @@ type Page struct {
 	Keys    string // the hint in the last line about Enter, like "Enter opens"
 }
 
+// One is the screen of one function.
+type One struct {
+	Name  string
+	Lines []Line // the lines below the name
+}
+
 // Action is an action that the caller of Press must perform.
 type Action uint8
 
@@ -189,7 +195,11 @@ func (m *Model) Draw(width, height int) []Line {
 	case m.help:
 		lines, status = m.helpLines(width), "any key goes back"
 	case m.one != nil:
-		lines, status = m.one.draw(width, height-1), "Esc goes back, ? helps, q quits"
+		lines = append(lines, Line{printable.Shorten(printable.Text(m.one.Name), width), Bold})
+		for _, l := range m.one.Lines {
+			lines = append(lines, Line{printable.Text(l.Text), l.Style})
+		}
+		status = "Esc goes back, ? helps, q quits"
 	default:
 		lines = m.table(width, height-1)
 	}

@@ -38,21 +38,17 @@ func page(n, refresh int) Page {
 
 // one returns an open function.
 func one(refresh int) One {
-	l := One{
-		Head:  []string{"2560 calls, 256/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", "probes take 3.12% of its CPU time, since the start 2.50%, budget 15%, ftgo 4.00%"},
-		Split: "running 10%, runnable 2.00%, waiting 88%: chan receive, select", Every: "1s",
+	l := One{Lines: []Line{
+		{Text: fmt.Sprintf("%d calls, 128/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", refresh*128)},
+		{Text: "probes take 3.12% of its CPU time, since the start 2.50%, budget 15%, ftgo 4.00%"},
+		{Text: "running 10%, runnable 2.00%, waiting 88%: chan receive, select"}, {Text: "CALLERS, by time", Style: Bold},
+	}}
+	for i := range 8 {
+		l.Lines = append(l.Lines, Line{Text: fmt.Sprintf("%8s  main.handle%d < net/http.serverHandler.ServeHTTP < net/http.(*conn).serve", fmt.Sprintf("%d%%", 40-i), i)})
 	}
-	for i := range refresh {
-		var s [64]uint32
-		s[Bucket(1000)], s[Bucket(2000)], s[Bucket(1000000)] = 1000, uint32(i*50), 5
-		if i == refresh-1 {
-			s[Bucket(1e9)] = 1
-		}
-		l.Heat = append(l.Heat, s)
-	}
+	l.Lines = append(l.Lines, Line{Text: "SLOWEST CALLS", Style: Bold})
 	for i := range 12 {
-		l.Callers = append(l.Callers, fmt.Sprintf("%8s  main.handle%d < net/http.serverHandler.ServeHTTP < net/http.(*conn).serve", fmt.Sprintf("%d%%", 40-i), i))
-		l.Slowest = append(l.Slowest, fmt.Sprintf("+   %dms  goroutine %d  store.(*Store).get00(key=\"k%d\", n=3) = (\"\x1b[31mred\", nil)", 900-i, i+7, i))
+		l.Lines = append(l.Lines, Line{Text: fmt.Sprintf("+   %dms  goroutine %d  (key=\"k%d\", n=3) = (\"\x1b[31mred\", nil)", 900-i, i+7, i)})
 	}
 	return l
 }
@@ -133,7 +129,7 @@ func TestOne(t *testing.T) {
 	row, _ := m.Chosen()
 	o := &One{Name: row.Full}
 	m.OpenOne(o)
-	m.ShowOne(o, One{Head: []string{"placing probes"}})
+	m.ShowOne(o, One{Lines: []Line{{Text: "placing probes"}}})
 	fmt.Fprintf(&got, "=== at first\n%s", screen(t, m, 80, 24))
 	m.ShowOne(o, one(20))
 	for _, size := range [][2]int{{80, 24}, {40, 10}, {200, 50}, {7, 3}} {

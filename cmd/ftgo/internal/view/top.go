@@ -87,11 +87,10 @@ func (v *Overview) page(t *trace.Reading) top.Page {
 	return p
 }
 
-// Closeup shows a page with one function on a full screen: its latencies over time, its callers and its slowest calls.
+// Closeup shows a page with one function on a full screen: its numbers, its callers and its slowest calls.
 type Closeup struct {
 	*Lines
 	show     func(top.One)
-	heat     [][64]uint32   // for each interval, the number of calls by [top.Bucket]
 	slowest  []*render.Line // the slowest calls, the slowest first
 	shown    []*render.Line // the slowest calls of the last page
 	lastCost *stats.Probing // the cost of probes at the end of the last interval
@@ -101,14 +100,13 @@ type Closeup struct {
 
 // Limits of a page.
 const (
-	maxIntervals = 512 // more than the columns of a terminal
-	maxSlowest   = 40
-	maxCallers   = 40
+	maxSlowest = 40
+	maxCallers = 8
 )
 
 // NewCloseup returns a view that passes its pages to show.
 func NewCloseup(o *Options, show func(top.One)) *Closeup {
-	v := &Closeup{Lines: NewLines(o), show: show, heat: make([][64]uint32, 1)}
+	v := &Closeup{Lines: NewLines(o), show: show}
 	v.keeps = true
 	return v
 }
@@ -128,7 +126,7 @@ func (v *Closeup) Begin(s *Scene) error {
 	return nil
 }
 
-// Take adds a call to the heat map and to the slowest calls.
+// Take adds a call to the slowest calls.
 func (v *Closeup) Take(it *pairing.Item) error {
 	if it.Kind == pairing.Forgotten {
 		v.memory.Forget(it.PID)
@@ -138,7 +136,6 @@ func (v *Closeup) Take(it *pairing.Item) error {
 		return nil
 	}
 	ns := v.Clock.Took(c).Nanoseconds()
-	v.heat[len(v.heat)-1][top.Bucket(ns)]++
 	if len(v.slowest) == maxSlowest && ns <= v.slowest[maxSlowest-1].NS {
 		return nil
 	}
@@ -150,8 +147,6 @@ func (v *Closeup) Take(it *pairing.Item) error {
 
 func (v *Closeup) Interval(t *trace.Reading) error {
 	v.show(v.page(t))
-	v.heat = append(v.heat, [64]uint32{})
-	v.heat = v.heat[max(len(v.heat)-maxIntervals, 0):]
 	return nil
 }
 
@@ -159,11 +154,24 @@ func (v *Closeup) End(t *trace.Reading) error { return v.Interval(t) }
 
 // page returns the page at the end of an interval. It marks calls that are new among the slowest.
 func (v *Closeup) page(t *trace.Reading) top.One {
-	p := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
+	var p top.One
+	add := func(texts ...string) {
+		for _, text := range texts {
+			p.Lines = append(p.Lines, top.Line{Text: text})
+		}
+	}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
-	p.Head, p.Split = []string{numbers, render.TopCost(&t.Summary, v.lastCost)}, split
+	if add(numbers, render.TopCost(&t.Summary, v.lastCost)); split != "" {
+		add(split)
+	}
 	v.lastCost = t.Probing
-	p.Callers = v.callers()
+	if callers := v.callers(); len(callers) > 0 {
+		p.Lines = append(p.Lines, top.Line{Text: "CALLERS, by time", Style: top.Bold})
+		add(callers...)
+	}
+	if len(v.slowest) > 0 {
+		p.Lines = append(p.Lines, top.Line{Text: "SLOWEST CALLS", Style: top.Bold})
+	}
 	for _, l := range v.slowest {
 		mark := "+"
 		if slices.Contains(v.shown, l) {
@@ -172,7 +180,7 @@ func (v *Closeup) page(t *trace.Reading) top.One {
 		v.line.Reset()
 		_ = v.calls.Line(l) // a buffer takes everything
 		text, _, _ := strings.Cut(v.line.String(), "\n")
-		p.Slowest = append(p.Slowest, mark+strings.Replace(text, "  "+v.short+"(", "  (", 1)) // the head of the page has the name
+		add(mark + strings.Replace(text, "  "+v.short+"(", "  (", 1)) // the head of the page has the name
 	}
 	v.shown = slices.Clone(v.slowest)
 	return p
