@@ -355,9 +355,6 @@ func topCommand(e *cli.Env) *cli.Command {
 			cli.Subset("", o.DefineRecorder, "dry-run", "max-lost", "budget", "buffer", "force"),
 		},
 		ReadArgs: func(command string, words, _ []string) error {
-			if len(words)+len(o.PIDs) == 0 && !o.Limited() {
-				return nil
-			}
 			return o.Target.ReadArgs(command, words, false)
 		},
 		Run: func(ctx context.Context) error { return o.Top(ctx) },

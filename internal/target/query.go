@@ -4,13 +4,11 @@ package target
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -273,27 +271,4 @@ func (q *Query) CheckProcesses() error {
 		}
 	}
 	return nil
-}
-
-// Await waits until the file that BINARY names exists. If the file did not exist at first, Await then waits until it no
-// longer grows, because a linker writes a file for some time. It returns false if ctx is done earlier.
-func (q *Query) Await(ctx context.Context, say Say) bool {
-	var last, now os.FileInfo
-	for waited := false; ; last, waited = now, true {
-		path, _, err := Find(q.Binary, 0)
-		if now = nil; err == nil {
-			now, err = os.Stat(path)
-		}
-		switch {
-		case err == nil && (!waited || last != nil && now.Size() == last.Size() && now.ModTime().Equal(last.ModTime())):
-			return true
-		case !waited:
-			say("waiting for %s", q.Binary)
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }

@@ -22,11 +22,10 @@ import (
 type Options struct {
 	procfs.Filter
 	Talk
-	pairing.Options // the source sets Of, Mappings and Kernel
-	Limits
-	Recorder tracefs.Options // the source sets Quiet
-	With     []string        // names of the kernel events to show
-	Steady   bool            // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
+	pairing.Options                 // the source sets Of, Mappings and Kernel
+	Recorder        tracefs.Options // the source sets Quiet
+	With            []string        // names of the kernel events to show
+	Steady          bool            // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
 	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
 	// interval.
 	Once bool
@@ -67,7 +66,6 @@ type Live struct {
 	used         time.Duration    // CPU time of the traced processes in the window
 	waited       float64          // share of runnable time that threads waited for a CPU
 	endHurry     func()           // ends the short grace periods of setHurry; nil outside of them
-	waiting      bool             // no process has run the binary yet
 	stopped      bool             // Stop was called
 	finished     bool             // all events of the window were read
 	intervalEnd  *tracefs.Mark    // end of the interval that Reading returns next; nil if Reading was called since
@@ -114,9 +112,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	}
 	l.stream.Begin(l.session.Began, l.from.Ticks)
 	l.reportReplaced()
-	if l.waiting = l.opt.Wait && len(procfs.Running(l.plan.Binary.File().Path())) == 0; !l.waiting {
-		l.began, l.ownCPU = true, OwnCPU()
-	}
+	l.ownCPU = OwnCPU()
 	return nil
 }
 

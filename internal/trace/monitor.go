@@ -81,16 +81,6 @@ func (l *Live) updateUsed() {
 // errOver if all traced processes have ended.
 func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	l.checkedAt = time.Now()
-	if l.waiting {
-		profile, err := l.session.Profile()
-		hit := err == nil && sumCounts(profile) > sumCounts(l.from.Hits) // by a process between two checks
-		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !hit; l.waiting {
-			l.from.At = l.checkedAt // the window begins with the first process
-			l.sampler.begin()
-		} else {
-			l.began, l.ownCPU = true, OwnCPU()
-		}
-	}
 	if base, err := l.session.Timebase(); err == nil { // otherwise the last comparison is good enough
 		l.clock.update(base)
 	}

@@ -29,7 +29,7 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 	if jumped {
 		opt.Warn("the clock jumped during the recording, perhaps because the machine slept: latencies may be off by some percent, times by the length of the sleep")
 	}
-	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec, began: true}, rec: rec}
+	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec}, rec: rec}
 	r.clock.update(base)
 	of := func(tid, printed int) (pid int, selected bool) {
 		pid = rec.Process(tid, printed)

@@ -124,18 +124,9 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	}
 	m.exceeded = len(m.toPlace) > 0
 	m.placedAt = time.Now()
-	m.begin()
+	m.cpu, m.measuredAt, m.measureNext = m.load.cpuTime(), m.placedAt, m.placedAt.Add(m.measurePause)
 	m.resume, m.stop = iter.Pull(iter.Seq[error](m.run))
 	return m, nil
-}
-
-// begin starts the measurement of costs again when the window begins.
-func (m *sampler) begin() {
-	if m == nil {
-		return
-	}
-	m.cpu, m.measuredAt, m.changes = m.load.cpuTime(), time.Now(), 0
-	m.measureNext = m.measuredAt.Add(m.measurePause)
 }
 
 // step runs the coroutine until the next read.

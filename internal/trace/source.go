@@ -23,8 +23,8 @@ type Source interface {
 	Clock() *Clock
 	// Arm makes the source ready for Read: Live places its probes. After an error only Close may be called.
 	Arm(ctx context.Context) error
-	// Began returns when the window began. ok is false before, as while Limits.Wait waits for a process.
-	Began() (at time.Time, ok bool)
+	// Began returns when the window of an armed source began.
+	Began() time.Time
 	// Spawn starts a program. All its hits are seen.
 	Spawn(p *Command) error
 	// Read yields the items of about 20 ms, then [pairing.Read]. It yields an error when no more items come: io.EOF if
@@ -72,9 +72,8 @@ type Reading struct {
 	Waited    float64           // share of their runnable time that threads waited for a CPU
 }
 
-// Limits say when the window of a run begins and ends, and when it is read in between.
+// Limits say when the window of a run ends, and when it is read in between.
 type Limits struct {
-	Wait     bool          // begin the window when a process runs the binary
 	Duration time.Duration // of the window; 0 is no limit
 	Interval time.Duration // between two readings; 0 is none
 	Soon     bool          // add a reading shortly after the beginning, because a user waits for the first numbers
@@ -103,20 +102,17 @@ func Run(ctx context.Context, s Source, program *Command, limits Limits) iter.Se
 		if limits.Interval > 0 {
 			tick = time.Tick(limits.Interval)
 		}
+		if limits.Duration > 0 {
+			expired = time.After(limits.Duration - time.Since(s.Began()))
+		}
+		if limits.Soon {
+			first = time.After(soon)
+		}
 		var failed error
-		for began := false; failed == nil; { // reads at least once, because the buffer may have events
+		for failed == nil { // reads at least once, because the buffer may have events
 			for it, err := range s.Read(reading) {
 				if failed = err; err == nil && !yield(it, nil) {
 					return
-				}
-			}
-			if at, ok := s.Began(); ok && !began {
-				began = true
-				if limits.Duration > 0 {
-					expired = time.After(limits.Duration - time.Since(at))
-				}
-				if limits.Soon {
-					first = time.After(soon)
 				}
 			}
 			if reading.Err() != nil || errors.Is(failed, io.EOF) {
@@ -169,7 +165,6 @@ type window struct {
 	counters counters
 	from     tracefs.Mark // beginning of the window
 	until    tracefs.Mark // end of the window
-	began    bool         // the window has begun
 }
 
 // counters reads the kernel's counters, see [tracefs.Session].
@@ -188,7 +183,7 @@ func (w *window) newStream(src parse.Source, of func(tid, printed int) (pid int,
 }
 
 // Began implements [Source].
-func (w *window) Began() (at time.Time, ok bool) { return w.from.At, w.began }
+func (w *window) Began() time.Time { return w.from.At }
 
 // OwnCPU returns the CPU time that this process has used.
 func OwnCPU() time.Duration {

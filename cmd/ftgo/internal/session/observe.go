@@ -26,9 +26,6 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	if err := o.checkProcesses(); err != nil {
 		return err
 	}
-	if o.Wait && !o.Await(ctx, o.Say) {
-		return nil // a signal ended the wait
-	}
 	ready := sync.OnceFunc(o.Progress("reading " + o.Binary))
 	defer ready()
 	o.OnlyUser = o.OnlyUser && o.isOnlyUser()
@@ -94,8 +91,8 @@ func (o *Options) newRun(v view.View) *run {
 	r := &run{Options: o, view: v, needs: v.Needs()}
 	r.request = r.needs.Request
 	s := &r.request.Source
-	o.Soon = s.Soon
-	s.Filter, s.Limits, s.Talk, s.Budget, s.Successors, s.Costs = o.Filter, o.Limits, o.Env, o.budgetShare(), o.Successors, trace.NoCosts{}
+	o.Soon = r.needs.Soon
+	s.Filter, s.Talk, s.Budget, s.Successors, s.Costs = o.Filter, o.Env, o.budgetShare(), o.Successors, trace.NoCosts{}
 	s.Recorder = tracefs.Options{BufferKB: o.BufferKB, Raw: o.ReadRaw, TopLevel: o.Force}
 	return r
 }

@@ -61,7 +61,6 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 	fs.BoolVar(&o.Fork, "fork", false, "also trace child processes of -p or PROGRAM")
 	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
 	fs.Uint64VarP(&o.Calls, "calls", "n", 0, "stop after `N` calls, and show no others")
-	fs.BoolVar(&o.Wait, "wait", false, "wait for BINARY; -d counts from its first process")
 	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[int]{Read: func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {

@@ -89,7 +89,7 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 		return nil, err
 	}
 	r.source = source
-	r.scene.Recorded, _ = source.Began()
+	r.scene.Recorded = source.Began()
 	if !rec.Complete {
 		r.incomplete = errors.New("the recording was cut off: counts are for the recorded events, and the number of lost ones is unknown")
 	}

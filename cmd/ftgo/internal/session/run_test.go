@@ -51,7 +51,7 @@ func (s *fakeSource) Close() error               { return s.do("close") }
 
 func (s *fakeSource) Arm(context.Context) error { return s.do("arm") }
 
-func (s *fakeSource) Began() (time.Time, bool) { return time.Now(), true }
+func (s *fakeSource) Began() time.Time { return time.Now() }
 
 func (s *fakeSource) Read(context.Context) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {

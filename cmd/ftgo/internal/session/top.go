@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,9 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -27,27 +24,18 @@ func (o *Options) Top(ctx context.Context) error {
 		o.Interval = time.Second
 	}
 	switch {
-	case o.Format != render.Table && o.Binary == "":
-		return cli.Usage("top: no BINARY (see ftgo top -h)")
 	case o.Format != render.Table || o.DryRun:
 		return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 	case !cli.IsTerminal(o.Stdout):
 		return cli.Usage("top: standard output is not a terminal: use -o json")
 	}
 	jobs, cancel := context.WithCancel(ctx)
-	s := &topScreen{o: o, runCtx: jobs, wake: make(chan struct{}, 1), model: top.New(render.TopOrder), visible: true}
-	s.screenCtx, s.close = context.WithCancel(ctx)
+	screen, closeScreen := context.WithCancel(ctx)
+	s := &topScreen{o: o, runCtx: jobs, close: closeScreen, wake: make(chan struct{}, 1), model: top.New(render.TopOrder), visible: true}
 	defer s.wait()
 	defer cancel()
-	s.update(func() {
-		if s.choosing = o.Binary == ""; s.choosing {
-			s.model = top.New(0) // by CPU time
-			s.listProcesses()
-		} else {
-			s.showFunctions()
-		}
-	})
-	err := top.Show(s.screenCtx, s.handle, s.wake)
+	s.update(s.showFunctions)
+	err := top.Show(screen, s.handle, s.wake)
 	s.mu.Lock()
 	s.visible = false
 	s.mu.Unlock()
@@ -72,20 +60,18 @@ func (o *Options) isOnlyUser() bool {
 // function. The runs call methods of topScreen from their own goroutines. While runs are active, mu protects the fields
 // below it.
 type topScreen struct {
-	o         *Options
-	runCtx    context.Context    // the parent context of all runs
-	screenCtx context.Context    // the context of the screen
-	close     context.CancelFunc // closes the screen
-	wake      chan struct{}      // makes the screen draw the model again
-	mu        sync.Mutex
-	model     *top.Model
-	visible   bool             // the screen is shown
-	choosing  bool             // the list of processes is shown
-	title     string           // the beginning of the first line
-	listRun   *backgroundRun   // the run of all functions
-	oneRun    *backgroundRun   // the run of the open function
-	runs      []*backgroundRun // all runs, also ended ones
-	err       error            // the error to return when the screen is closed
+	o       *Options
+	runCtx  context.Context    // the parent context of all runs
+	close   context.CancelFunc // closes the screen
+	wake    chan struct{}      // makes the screen draw the model again
+	mu      sync.Mutex
+	model   *top.Model
+	visible bool             // the screen is shown
+	title   string           // the beginning of the first line
+	listRun *backgroundRun   // the run of all functions
+	oneRun  *backgroundRun   // the run of the open function
+	runs    []*backgroundRun // all runs, also ended ones
+	err     error            // the error to return when the screen is closed
 }
 
 // update changes the model and redraws the screen.
@@ -219,10 +205,7 @@ func (s *topScreen) openFunction() {
 
 // toggleWaits adds the column of waiting times to the list, or removes it. For this it restarts the run of all functions.
 func (s *topScreen) toggleWaits() {
-	switch {
-	case s.choosing:
-		return
-	case len(s.o.PIDs) == 0:
+	if len(s.o.PIDs) == 0 {
 		s.model.Say("wait times need -p: what other threads did before is unknown")
 		return
 	}
@@ -242,57 +225,11 @@ func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 	case top.Quit:
 		return false
 	case top.Open:
-		if s.choosing {
-			s.chooseProcess()
-		} else {
-			s.openFunction()
-		}
+		s.openFunction()
 	case top.Close:
 		s.oneRun.cancel()
 	case top.Waits:
 		s.toggleWaits()
 	}
 	return true
-}
-
-// listProcesses shows the processes of Go programs until the user chooses one.
-func (s *topScreen) listProcesses() {
-	list := func() (choosing bool) {
-		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time since the start"}, Names: "PROGRAM", Columns: []string{"CPU", "PID"}, Keys: "Enter chooses"}
-		for pid, exe := range target.GoProcesses {
-			stat, alive := procfs.LiveStat(pid)
-			if !alive {
-				continue
-			}
-			used := stat.CPU.Nanoseconds()
-			p.Rows = append(p.Rows, top.Row{
-				ID: pid, Name: filepath.Base(exe), Full: exe,
-				Cells: []render.Cell{{Text: printable.Duration(used), Key: used}, {Text: fmt.Sprint(pid), Key: -int64(pid)}},
-			})
-		}
-		s.update(func() {
-			if choosing = s.choosing; choosing {
-				s.model.Show(p)
-			}
-		})
-		return choosing
-	}
-	go func() {
-		for every := time.Tick(time.Second); list(); {
-			select {
-			case <-s.screenCtx.Done():
-				return
-			case <-every:
-			}
-		}
-	}()
-}
-
-func (s *topScreen) chooseProcess() {
-	row, _ := s.model.Chosen()
-	s.choosing = false
-	s.model = top.New(render.TopOrder)
-	s.o.PIDs = []int{row.ID}
-	s.o.Binary, s.o.Target.BinaryFromPID = procfs.Exe(row.ID), true
-	s.showFunctions()
 }

@@ -33,7 +33,7 @@ func NewOverview(o *Options, show func(top.Page)) *Overview {
 
 func (v *Overview) Needs() Needs {
 	needs := v.Table.Needs()
-	needs.Source.Soon = true
+	needs.Soon = true
 	return needs
 }
 
@@ -113,7 +113,7 @@ func NewCloseup(o *Options, show func(top.One)) *Closeup {
 
 func (v *Closeup) Needs() Needs {
 	needs := Needs{Stacks: true, Totals: engine.TotalsOptions{Intervals: true}}
-	needs.Probes.Mode, needs.Values, needs.Source.Soon = uprobe.Latency, v.values, true
+	needs.Probes.Mode, needs.Values, needs.Soon = uprobe.Latency, v.values, true
 	return needs
 }
 

@@ -36,6 +36,7 @@ type Needs struct {
 	Totals engine.TotalsOptions
 	Stacks bool // sum calls by their callers
 	Memory bool // the kernel must support fetching from memory
+	Soon   bool // see [trace.Limits]
 }
 
 // Scene has the parts of a run that a view reads. They are set before Begin.
