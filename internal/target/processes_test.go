@@ -71,14 +71,14 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("unseen since %q, want %q", got, want)
 		}
 	}
-	unseen(fmt.Sprintf("2 processes (%d, %d) run it, and called none of these functions", both[0], both[1]))
+	unseen(fmt.Sprintf("2 processes (%d, %d) called none of these functions", both[0], both[1]))
 	q.PIDs = both[:1]
 	unseen(fmt.Sprintf("process %d called none of these functions", both[0]))
 	q.Binary = "/bin/sh"
 	unseen(fmt.Sprintf("process %d runs %sx, not /bin/sh", both[0], path))
 	q = Query{Binary: path + "x"}
 	fixture.NoError(t, os.Remove(path+"x"))
-	want := fmt.Sprintf("2 processes (%d, %d) run an older %sx, which was removed: -p %d shows that", both[0], both[1], path, both[0])
+	want := fmt.Sprintf("an older %sx, which was removed, runs in 2 processes (%d, %d): -p %d shows that", path, both[0], both[1], both[0])
 	if got := q.Replaced(); got != want {
 		t.Errorf("removed: %q, want %q", got, want)
 	}

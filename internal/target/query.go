@@ -216,10 +216,8 @@ func (q *Query) Replaced() string {
 	if len(pids) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s an older %s, which was %s: -p %d shows that", listed(pids), run(pids), path, became, pids[0])
+	return fmt.Sprintf("an older %s, which was %s, runs in %s: -p %d shows that", path, became, listed(pids), pids[0])
 }
-
-func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }
 
 // WhyUnseen explains why no call was seen. The traced processes are the program that ftgo started, PIDs if program is "",
 // or all processes if PIDs is empty, too. children: children of the traced processes were also traced.
@@ -238,15 +236,15 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 			return fmt.Sprintf("process %d runs %s, not %s", pid, path, q.Binary)
 		}
 	}
-	if len(q.PIDs) > 0 {
-		return listed(q.PIDs) + uncalled
+	pids := q.PIDs
+	if len(pids) == 0 {
+		all, _ := procfs.All() // an incomplete list is sufficient
+		pids = slices.DeleteFunc(all, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
 	}
-	all, _ := procfs.All() // an incomplete list is sufficient
-	pids := slices.DeleteFunc(all, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
 	if len(pids) == 0 {
 		return cmp.Or(q.Replaced(), "no process runs "+q.Binary)
 	}
-	return fmt.Sprintf("%s %s it, and%s", listed(pids), run(pids), uncalled)
+	return listed(pids) + uncalled
 }
 
 // CheckProcesses returns an error if a process in PIDs does not exist, or is only a thread of a process. If BINARY is the
