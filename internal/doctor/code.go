@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/tracefs"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -23,6 +24,7 @@ type code struct {
 	offset int64 // file offset of the first page
 	pages  []byte
 	at     unsafe.Pointer // the address of the pages in this process
+	plan   *uprobe.Plan   // of the probes in the file
 }
 
 // mapped holds the code that is mapped at the functions' addresses. The mutex serializes measurements, because
@@ -32,9 +34,11 @@ var mapped struct {
 	code *code
 }
 
-// newCode copies the pages of funcs into a file and maps it. call is the address of funcs[0] in this process.
-func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*code, error) {
+// newCode copies the pages of the plan's functions into a file and maps it. call is the address of the first function in this
+// process.
+func newCode(b *offsets.Binary, plan *uprobe.Plan, call unsafe.Pointer) (*code, error) {
 	page := uint64(os.Getpagesize())
+	funcs := plan.Funcs
 	first, end := funcs[0].Addr, funcs[0].Addr
 	for _, fn := range funcs {
 		first, end = min(first, fn.Addr), max(end, fn.Addr+fn.Size)
@@ -45,6 +49,7 @@ func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*co
 		return nil, err
 	}
 	c := &code{
+		plan:   plan,
 		offset: int64(offset - (first - start)),
 		pages:  make([]byte, (end-start+page-1)&^(page-1)),
 		at:     unsafe.Add(call, -int(funcs[0].Addr-start)),

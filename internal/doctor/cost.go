@@ -60,17 +60,17 @@ func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mod
 
 // probe copies all functions into a private file and probes them there. The plan lists the functions in their order. The
 // caller closes the session, then the file.
-func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*tracefs.Session, error) {
+func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*code, *tracefs.Session, error) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer b.Close()
 	var funcs []*offsets.Func
 	for _, name := range names {
 		fn, ok := b.Lookup(name)
 		if !ok {
-			return nil, errNotItself
+			return nil, nil, errNotItself
 		}
 		funcs = append(funcs, fn)
 	}
@@ -89,20 +89,22 @@ func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*trac
 			return v, nil
 		}
 	}
-	if m.plan, err = uprobe.New(b, funcs, opt); err != nil {
-		return nil, err
-	}
-	if len(m.plan.Skipped) > 0 {
-		return nil, fmt.Errorf("probe %s: %w", m.plan.Skipped[0].Func.Name, m.plan.Skipped[0].Err)
-	}
-	if m.code, err = newCode(b, funcs, reflect.ValueOf(m.funcs[Framed]).UnsafePointer()); err != nil {
-		return nil, err
-	}
-	session, err := tracefs.Start(ctx, m.fs, m.code.target(), uprobe.TraceEvents(m.plan.Events), tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
+	plan, err := uprobe.New(b, funcs, opt)
 	if err != nil {
-		m.code.file.Close()
+		return nil, nil, err
 	}
-	return session, err
+	if len(plan.Skipped) > 0 {
+		return nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Err)
+	}
+	code, err := newCode(b, plan, reflect.ValueOf(m.funcs[Framed]).UnsafePointer())
+	if err != nil {
+		return nil, nil, err
+	}
+	session, err := tracefs.Start(ctx, m.fs, code.target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
+	if err != nil {
+		code.file.Close()
+	}
+	return code, session, err
 }
 
 // wordsAt returns a capture of 8-byte words at an address; words is their number.

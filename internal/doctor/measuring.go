@@ -50,12 +50,7 @@ type Measuring struct {
 	cancel   func()         // ends the measurement, which removes its probes
 	working  sync.WaitGroup // done when the probes are removed
 	panicked trace.Panicked
-
-	plan    *uprobe.Plan
-	code    *code
-	stream  *pairing.Stream // nil unless the mode records latencies
-	base    tracefs.Timebase
-	batches [len(Functions{})][]float64 // the newest results of timeBatch, by function
+	batches  [len(Functions{})][]float64 // the newest results of timeBatch, by function
 }
 
 // NewMeasuring returns a measurement of hits that are recorded in a mode. stack is the number of callers that each hit
@@ -85,30 +80,33 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		return err
 	}
 	features := m.fs.Features()
-	session, err := m.probe(ctx, features)
+	code, session, err := m.probe(ctx, features)
 	if err != nil {
 		return err
 	}
-	defer m.code.file.Close()
+	defer code.file.Close()
 	// Closing takes longer than the first measurement. Take does not wait for it. End and Wait do.
 	defer session.Close()
+	stamps := func(context.Context) ([]float64, error) { return nil, nil }
 	if m.mode == uprobe.Latency {
-		if m.base, err = session.Timebase(); err != nil {
+		base, err := session.Timebase()
+		if err != nil {
 			return err
 		}
 		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
 		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
-		m.stream, err = pairing.NewStream(m.plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
+		stream, err := pairing.NewStream(code.plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
 		if err != nil {
 			return err
 		}
+		stamps = func(ctx context.Context) ([]float64, error) { return durations(ctx, stream, base) }
 	}
 	for range firstBatches {
-		if err := m.timeBatch(ctx); err != nil {
+		if err := m.timeBatch(ctx, code, stamps); err != nil {
 			return err
 		}
 	}
-	if m.plan.Funcs[Framed].Stepped || !m.plan.Funcs[Frameless].Stepped {
+	if code.plan.Funcs[Framed].Stepped || !code.plan.Funcs[Frameless].Stepped {
 		return errors.New("the kernel single-steps other instructions than was thought")
 	}
 	m.costs.Store(m.quartiles())
@@ -120,7 +118,7 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		case <-running.Done():
 			return nil
 		case <-time.After(wait):
-			if m.timeBatch(running) == nil {
+			if m.timeBatch(running, code, stamps) == nil {
 				m.costs.Store(m.quartiles())
 			}
 		}
@@ -173,16 +171,16 @@ func (m *Measuring) Wait() {
 	m.panicked.Raise()
 }
 
-// read reads the buffer until it is empty. It returns the durations of the first function's calls by the kernel's time stamps,
-// in nanoseconds.
-func (m *Measuring) read(ctx context.Context) (stamped []float64, err error) {
+// durations reads a stream until the buffer is empty. It returns the durations of the first function's calls by the kernel's
+// time stamps, in nanoseconds.
+func durations(ctx context.Context, stream *pairing.Stream, base tracefs.Timebase) (stamped []float64, err error) {
 	for {
-		for it, err := range m.stream.Read(ctx) {
+		for it, err := range stream.Read(ctx) {
 			switch {
 			case err != nil:
 				return nil, err
 			case it.Kind == pairing.Ended && it.Call.Func == Framed && it.Call.Outcome == pairing.Returned:
-				stamped = append(stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
+				stamped = append(stamped, float64(base.Duration(it.Call.Start, it.Call.End)))
 			case it.Kind == pairing.Read && it.N == 0:
 				return stamped, nil
 			}
@@ -191,10 +189,11 @@ func (m *Measuring) read(ctx context.Context) (stamped []float64, err error) {
 }
 
 // timeBatch measures a batch of calls of each function. It appends to batches the costs of an emulated hit (Framed), of a
-// single-stepped one (Frameless), of a word (Fetched) and of a page fault (Faulty), in nanoseconds.
-func (m *Measuring) timeBatch(ctx context.Context) error {
+// single-stepped one (Frameless), of a word (Fetched) and of a page fault (Faulty), in nanoseconds. If the mode records
+// latencies, stamps returns the durations of the first function's calls.
+func (m *Measuring) timeBatch(ctx context.Context, code *code, stamps func(context.Context) ([]float64, error)) error {
 	var cost [len(Functions{})]float64
-	err := m.code.run(func() {
+	err := code.run(func() {
 		for i, function := range m.funcs {
 			timeCalls(function) // warm the caches, as they are in a busy program
 			cost[i] = timeCalls(function)
@@ -209,7 +208,7 @@ func (m *Measuring) timeBatch(ctx context.Context) error {
 		cost[Fetched], cost[Faulty] = 0, 0
 	}
 	if m.mode == uprobe.Latency {
-		stamped, err := m.read(ctx) // all events are in the buffer by now
+		stamped, err := stamps(ctx) // all events are in the buffer by now
 		if err != nil {
 			return err
 		}
@@ -220,7 +219,7 @@ func (m *Measuring) timeBatch(ctx context.Context) error {
 		// return's hit, together one hit.
 		slices.Sort(stamped)
 		cost[Framed] = stamped[len(stamped)/2]
-		if m.plan.Processor.Machine().SteppedReturn {
+		if code.plan.Processor.Machine().SteppedReturn {
 			cost[Frameless] /= 2
 		} else {
 			cost[Frameless] = max(0, cost[Frameless]-cost[Framed])
