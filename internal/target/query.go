@@ -165,8 +165,10 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	if q.Opened != nil {
 		return q.Opened, nil
 	}
-	if q.Root != "" {
-		return q.openBelow()
+	if q.Root != "" { // a link can't lead out of the root, because only OpenBelow follows the path
+		mapped, inside, err := procfs.OpenBelow(q.Root, strings.TrimPrefix(q.Binary, q.Root))
+		q.Binary = q.Root + inside
+		return mapped, err
 	}
 	pid := 0
 	if len(q.PIDs) > 0 {

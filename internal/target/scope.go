@@ -3,9 +3,7 @@ package target
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,17 +133,6 @@ func (q *Query) Within(say Say, binary string) (err error) {
 		q.Binary, q.BinaryFromPID = procfs.Exe(q.PIDs[0]), true
 	}
 	return nil
-}
-
-// openBelow opens BINARY in its root. A link can't lead out of the root, because only this func follows the path.
-func (q *Query) openBelow() (file *os.File, err error) {
-	inside, ok := strings.CutPrefix(q.Binary, q.Root)
-	if !ok || !path.IsAbs(inside) {
-		return nil, fmt.Errorf("open %q: %w", q.Binary, fs.ErrNotExist)
-	}
-	file, inside, err = procfs.OpenBelow(q.Root, inside)
-	q.Binary = q.Root + inside
-	return file, err
 }
 
 // LiveScope is a scope in which processes start and end. Has may be called concurrently with Look.

@@ -100,21 +100,17 @@ func parseSelection(item string) (s selection, err error) {
 		return s, nil
 	}
 	fetch := from != "" && strings.IndexByte("%@+-", from[0]) >= 0
+	_, err = capture.ParsePath(item)
 	switch {
-	case fetch && !renamed:
-		return s, fmt.Errorf("%q has no name, as in k=+0(%s)", item, exampleRegister)
-	case fetch:
+	case fetch && renamed:
 		if s.Fetch = from; !typed {
 			s.Type = "x64"
 		}
 		return s, checkFetch(s.Fetch, s.Type)
-	case renamed:
-		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, exampleRegister)
+	case fetch, renamed, err == nil:
+		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg with a name, as in k=+0(%s)", item, exampleRegister)
 	}
-	if _, err := capture.ParsePath(item); err != nil {
-		return s, fmt.Errorf("%q is not a variable or a part of one: %w", item, err)
-	}
-	return s, fmt.Errorf("%q is not a variable or a part of one", item)
+	return s, fmt.Errorf("%q is not a variable or a part of one: %w", item, err)
 }
 
 // maxFetch is the maximum length of "FETCHARG:TYPE". The kernel accepts 63 bytes for "NAME=FETCHARG:TYPE"
