@@ -31,9 +31,8 @@ func main() {
 	// Sleep makes Go's runtime open its network poller. If that fails, the runtime ends the process, which must
 	// happen before probes are in the kernel (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	stdout, stderr := cli.ShareTerminal(os.Stdout, os.Stderr)
-	ctx, stop := cli.SignalContext(stderr)
-	e := newEnv(stdout, stderr)
+	ctx, stop := cli.SignalContext(os.Stderr)
+	e := newEnv(os.Stdout, os.Stderr)
 	e.DropPrivileges = doctor.Drop
 	code := runCommand(ctx, e, os.Args[1:])
 	os.Exit(cmp.Or(stop(), code))
@@ -60,7 +59,7 @@ const readerVar = "FTGO_READER"
 // newEnv returns the environment of commands: data goes to stdout, and all messages to stderr.
 func newEnv(stdout, stderr io.Writer) *cli.Env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &cli.Env{Stdout: stdout, Stderr: stderr, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, CostFuncs: costFunctions, Release: releaseName()}
+	return &cli.Env{Stdout: stdout, Stderr: stderr, Terminal: cli.IsTerminal(stderr), ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, CostFuncs: costFunctions, Release: releaseName()}
 }
 
 func dispatch(ctx context.Context, e *cli.Env, args []string) error {

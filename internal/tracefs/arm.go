@@ -54,14 +54,11 @@ func (s *Session) Resume(ctx context.Context) error { return s.Arm(ctx, s.events
 // Arm places the probes of some of the session's events, starting with the last event. It may run at the same time as
 // Read.
 func (s *Session) Arm(ctx context.Context, events []Event) error {
-	report, left, all := s.fs.progress("probes placed"), sites(events), sites(events)
 	for i := len(events) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		ev := &events[i]
-		report(all-left, all)
-		left -= len(ev.Sites)
 		if ev.Filter != "" {
 			if err := s.fs.files.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
 				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
@@ -83,13 +80,6 @@ func (s *Session) Arm(ctx context.Context, events []Event) error {
 }
 
 // sites returns the number of sites of events.
-func sites(events []Event) (n int) {
-	for i := range events {
-		n += len(events[i].Sites)
-	}
-	return n
-}
-
 // Stop disarms the probes in the background. The caller must go on with Read until it returns io.EOF, or the ring
 // buffer may overflow.
 //
@@ -122,10 +112,8 @@ func (s *Session) disable() error {
 
 // disableAll disables events, starting with the first.
 func (s *Session) disableAll(events []Event) error {
-	report := s.fs.progress("events disarmed")
 	var errs []error
 	for i := range events {
-		report(i, len(events))
 		err := s.fs.files.Write(s.eventFile(&events[i], "enable"), "0")
 		if err != nil && !isNotExist(err) {
 			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))

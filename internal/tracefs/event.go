@@ -201,12 +201,10 @@ func (s *Session) define(ctx context.Context, lines []string) error {
 // define appends lines to uprobe_events, several at a write. If the kernel refuses a line, define returns an
 // [ErrRefused] that shows it; the lines before it stay defined.
 func (f *FS) define(ctx context.Context, lines []string) error {
-	report, all := f.progress("probes defined"), len(lines)
 	for len(lines) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		report(all-len(lines), all)
 		n, size := 0, 0
 		for n < len(lines) && size+len(lines[n])+1 <= maxWrite {
 			size += len(lines[n]) + 1

@@ -32,9 +32,6 @@ var (
 type FS struct {
 	// Expedite allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
 	Expedite bool
-	// Progress, if not nil, is called during long steps. what names the step. done is the number of its sites
-	// or events that are finished, and of is the number of all of them. Several goroutines may call Progress at the same time.
-	Progress func(what string, done, of int)
 
 	dir   string // the mount point
 	files files
@@ -53,18 +50,6 @@ type FS struct {
 // At returns the tracefs mounted at dir, without any check.
 func At(dir string) *FS {
 	return &FS{dir: dir, files: newFiles(dir), rcuDir: "/sys/kernel"}
-}
-
-// maxUnreported is the number of sites or events up to which Progress is not called.
-const maxUnreported = 8
-
-// progress returns a func that calls f.Progress for a step, unless the step is short.
-func (f *FS) progress(what string) func(done, of int) {
-	return func(done, of int) {
-		if f.Progress != nil && of > maxUnreported {
-			f.Progress(what, done, of)
-		}
-	}
 }
 
 // Dir returns the mount point.

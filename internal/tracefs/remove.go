@@ -36,10 +36,8 @@ func (f *FS) removeGroup(group string) error {
 	if err := f.checkDisabled(group); err != nil {
 		return err
 	}
-	report := f.progress("events removed")
 	events, err := f.groupEvents(group)
-	for i, ev := range events {
-		report(i, len(events))
+	for _, ev := range events {
 		// Two sweepers may remove the same leftover. An error is ignored if the event no longer exists.
 		refused := f.files.Append(f.path("uprobe_events"), "-:"+ev+"\n")
 		if refused != nil && err == nil && f.exists("events", ev) {

@@ -1,7 +1,6 @@
 package tracefs
 
 import (
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,27 +51,5 @@ func TestCloseAfterStop(t *testing.T) {
 	}
 	if left := fake.left(); len(left) > 0 {
 		t.Errorf("left %q", left)
-	}
-}
-
-// TestProgress checks that Progress is called for many events, and not for few.
-func TestProgress(t *testing.T) {
-	for n, want := range map[int]string{maxUnreported: "", maxUnreported + 2: "probes defined probes placed events disarmed events removed"} {
-		f, _ := newFake(t)
-		var told []string
-		f.Progress = func(what string, done, of int) {
-			if of != n || done >= n {
-				t.Errorf("%s: %d of %d, not of %d", what, done, of, n)
-			}
-			if !slices.Contains(told, what) {
-				told = append(told, what)
-			}
-		}
-		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, alone(n), Options{})
-		fixture.NoError(t, err)
-		fixture.NoError(t, s.Close())
-		if got := strings.Join(told, " "); got != want {
-			t.Errorf("%d events: told of %q, want %q", n, got, want)
-		}
 	}
 }

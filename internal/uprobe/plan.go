@@ -157,8 +157,6 @@ type Options struct {
 	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
 	// running session, the probes of a group are placed and removed together.
 	GroupSize int
-	// If Progress is not nil, New calls it after each function, from several goroutines.
-	Progress func(what string, done, of int)
 }
 
 // New plans the probes of functions of a binary. Functions that can't be probed safely are in Plan.Skipped. Events are
@@ -168,7 +166,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, GroupSize: opt.GroupSize}
 	_, p.BySP = b.Lookup("__morestack")
 	sites := 0
-	for _, f := range append(decodeAll(b, funcs, opt.Progress), opt.Points...) {
+	for _, f := range append(decodeAll(b, funcs), opt.Points...) {
 		if f.Err != nil {
 			p.Skipped = append(p.Skipped, f)
 			continue
@@ -237,13 +235,10 @@ type skipFunc struct{ error }
 
 func (p *Plan) addValues(opt *Options) error {
 	kept := p.Funcs[:0]
-	for i, f := range p.Funcs {
+	for _, f := range p.Funcs {
 		var err error
 		if opt.Values != nil && !f.Point {
 			f.Values, err = opt.Values(f.Func, f.Sites)
-			if opt.Progress != nil {
-				opt.Progress("functions whose variables were found", i+1, len(p.Funcs))
-			}
 		}
 		switch out, ok := errors.AsType[skipFunc](err); {
 		case ok:

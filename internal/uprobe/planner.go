@@ -291,20 +291,16 @@ func MarkShared(events []Event) {
 	}
 }
 
-// decodeAll finds the sites of functions, on all CPUs, and returns a Probe for each function in order. If progress is
-// not nil, decodeAll calls it after each function.
-func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []Probe {
+// decodeAll finds the sites of functions, on all CPUs, and returns a Probe for each function in order.
+func decodeAll(b *offsets.Binary, funcs []*offsets.Func) []Probe {
 	out := make([]Probe, len(funcs))
-	var next, done atomic.Int64
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(funcs)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(funcs)); i = next.Add(1) - 1 {
 				sites, err := b.Sites(funcs[i])
 				out[i] = Probe{Func: funcs[i], Sites: sites, Err: err}
-				if n := done.Add(1); progress != nil {
-					progress("functions decoded", int(n), len(funcs))
-				}
 			}
 		})
 	}

@@ -13,7 +13,6 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +28,7 @@ import (
 type Env struct {
 	Stdout, Stderr io.Writer
 	Quiet          bool
+	Terminal       bool // messages go to a terminal
 	// BufferKB is the size of the ring buffer of each CPU in KB, 0 for the default. Adjust changes the features of the
 	// kernel. Tests set both.
 	BufferKB       int
@@ -40,13 +40,12 @@ type Env struct {
 	Release        string           // the version of ftgo
 	DropPrivileges func() error     // drops privileges that runs do not need; may be nil
 	TreeWait       time.Duration    // how long trees wait for goroutines that outlive them; 0 is the default
-	doing          atomic.Pointer[string]
 }
 
 // ForBackground returns an Env for a run in the background, which has no data and writes messages to stderr.
 func (e *Env) ForBackground(stderr io.Writer) *Env {
 	return &Env{
-		Stdout: io.Discard, Stderr: stderr, Quiet: e.Quiet,
+		Stdout: io.Discard, Stderr: stderr, Quiet: e.Quiet, Terminal: e.Terminal,
 		BufferKB: e.BufferKB, Adjust: e.Adjust, FirstSites: e.FirstSites, CostFuncs: e.CostFuncs, Release: e.Release, DropPrivileges: e.DropPrivileges, TreeWait: e.TreeWait,
 	}
 }
@@ -68,45 +67,21 @@ func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.CutMiddle(printable.Text(strings.ReplaceAll(text, "\n", "; ")), maxMessage))
 }
 
-// Progress shows a text until stop is called, if Stderr is a [LineShower]. SetProgress replaces the text.
+// longWork is the time after which Progress says what takes long.
+const longWork = time.Second
+
+// Progress says what ftgo does if it takes long, that is, if stop was not called in time. It says so only on a terminal.
 func (e *Env) Progress(text string) (stop func()) {
-	t, ok := e.Stderr.(LineShower)
-	if e.Quiet || !ok {
+	if !e.Terminal {
 		return func() {}
 	}
-	e.SetProgress(text, 0, 0)
-	done := make(chan struct{})
-	go func() {
-		for wait := showAfter; ; wait = redrawInterval {
-			select {
-			case <-done:
-				return
-			case <-time.After(wait):
-				t.Show("ftgo: " + *e.doing.Load())
-			}
-		}
-	}()
-	return func() {
-		done <- struct{}{} // the goroutine draws nothing after this
-		t.Show("")
-	}
-}
-
-// SetProgress sets the text of Progress. done is the number of finished steps, and of is the number of all steps. If of is
-// 0, the text has only done, and if both are 0, it has neither.
-func (e *Env) SetProgress(text string, done, of int) {
-	switch {
-	case of > 0:
-		text = fmt.Sprintf("%s: %d of %d", text, done, of)
-	case done > 0:
-		text = fmt.Sprintf("%s: %d", text, done)
-	}
-	e.doing.Store(&text)
+	waiting := time.AfterFunc(longWork, func() { e.Say("%s", text) })
+	return func() { waiting.Stop() }
 }
 
 // SetTracefs sets the tracefs to use, and allows expedited grace periods there.
 func (e *Env) SetTracefs(f *tracefs.FS) {
-	e.FS, f.Progress, f.Expedite = f, e.SetProgress, true
+	e.FS, f.Expedite = f, true
 }
 
 // RemoveHeld removes instances that could not be removed before because other processes held files in them. It

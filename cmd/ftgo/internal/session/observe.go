@@ -100,7 +100,7 @@ func (o *Options) newRun(v view.View) *run {
 // planLive plans the probes of a run on this machine, and sets the run's source.
 func (r *run) planLive() (err error) {
 	q := &r.request
-	q.Probes.Features, q.Probes.Progress = tracefs.Machine{}.Features(), r.SetProgress
+	q.Probes.Features = tracefs.Machine{}.Features()
 	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
 	if r.FS != nil {
 		q.Probes.Features = r.Adjust(r.FS.Features())

@@ -244,7 +244,7 @@ func (r *run) replan(rec *recording.Recording, needs string) error {
 	if err != nil {
 		return err
 	}
-	r.request.Probes.Stack, r.request.Probes.Progress = r.Stack, r.SetProgress
+	r.request.Probes.Stack = r.Stack
 	if err := withPlanStatus(r.request.Replan(again)); err != nil {
 		return err
 	}

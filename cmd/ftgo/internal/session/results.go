@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
@@ -86,7 +85,6 @@ func (o *Options) readRuns(ctx context.Context, names []string) ([]*compare.Run,
 	defer o.Progress("reading results")()
 	read, errs := make([][]*compare.Run, len(names)), make([]error, len(names))
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var done atomic.Int64
 	var recordings sync.Mutex
 	var readers sync.WaitGroup
 	for i, name := range names {
@@ -96,7 +94,6 @@ func (o *Options) readRuns(ctx context.Context, names []string) ([]*compare.Run,
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				read[i], errs[i] = o.readRunsOf(ctx, name, &recordings)
 			}
-			o.SetProgress("files read", int(done.Add(1)), len(names))
 		})
 	}
 	readers.Wait()

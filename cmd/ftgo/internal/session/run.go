@@ -193,8 +193,7 @@ func (o *Options) newProgram() (*trace.Command, error) {
 	}
 	cmd := exec.Command(path, o.Program[1:]...)
 	cmd.Args[0] = o.Program[0]
-	stderr := cli.Unwrap(o.Stderr)
-	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stderr, stderr; o.File != "" {
+	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, o.Stderr, o.Stderr; o.File != "" {
 		cmd.Stdout = o.Stdout
 	}
 	return trace.NewCommand(cmd), nil

@@ -149,7 +149,7 @@ func (s *Script) Run() (err error) {
 		return err
 	}
 	defer r.request.Target.Binary.Close()
-	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: s.Stack, Follow: s.follow, Progress: s.SetProgress}
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: s.Stack, Follow: s.follow}
 	if err := withPlanStatus(r.request.MakePlan()); err != nil {
 		return err
 	}

@@ -124,13 +124,6 @@ func (s *topScreen) Write(b []byte) (int, error) {
 	return s.o.Stderr.Write(b)
 }
 
-// Show shows a line about the progress of long work, on the screen or on stderr.
-func (s *topScreen) Show(line string) {
-	if to, ok := s.o.Stderr.(cli.LineShower); !s.display((*top.Model).ShowProgress, line) && ok {
-		to.Show(line)
-	}
-}
-
 // display calls how to show a text if the screen is shown. It reports whether the screen is shown.
 func (s *topScreen) display(how func(*top.Model, string), text string) (shown bool) {
 	s.update(func() {

@@ -87,12 +87,9 @@ func (m *Model) Show(p Page) {
 	}
 }
 
-// ShowProgress shows a line of progress until the next key or the fourth refresh.
-func (m *Model) ShowProgress(text string) { m.message, m.messageLeft = text, 4 }
-
-// Say shows a message like ShowProgress, and keeps it for the help page.
+// Say shows a message until the next key or the fourth refresh, and keeps it for the help page.
 func (m *Model) Say(text string) {
-	m.ShowProgress(text)
+	m.message, m.messageLeft = text, 4
 	m.messages = append(m.messages, text)
 	m.messages = m.messages[max(len(m.messages)-maxMessages, 0):]
 }
