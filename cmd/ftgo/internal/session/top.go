@@ -196,20 +196,6 @@ func (s *topScreen) openFunction() {
 	})
 }
 
-// toggleWaits adds the column of waiting times to the list, or removes it. For this it restarts the run of all functions.
-func (s *topScreen) toggleWaits() {
-	if len(s.o.PIDs) == 0 {
-		s.model.Say("wait times need -p: what other threads did before is unknown")
-		return
-	}
-	s.o.Sched = !s.o.Sched
-	s.listRun.cancel()
-	s.showFunctions()
-	if s.o.Sched {
-		s.model.Say("wait times on; each wait of a goroutine now costs hits")
-	}
-}
-
 // handle calls f with the model, and performs the action that f returns. It returns false to end the screen.
 func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 	s.mu.Lock()
@@ -221,8 +207,6 @@ func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 		s.openFunction()
 	case top.Close:
 		s.oneRun.cancel()
-	case top.Waits:
-		s.toggleWaits()
 	}
 	return true
 }

@@ -56,7 +56,6 @@ const (
 	Nothing Action = iota
 	Open           // open the row that Chosen returns
 	Close          // close the open function
-	Waits          // switch the column of waits on or off
 	Quit
 )
 
@@ -174,8 +173,6 @@ func (m *Model) press(key rune) Action {
 		}
 		m.sort = (m.sort + step) % all
 		m.list.first()
-	case 'w':
-		return Waits
 	case keyEnter:
 		if _, ok := m.Chosen(); ok {
 			return Open

@@ -163,7 +163,7 @@ func TestQuit(t *testing.T) {
 // FuzzModel checks that no key and no size breaks the screen.
 func FuzzModel(f *testing.F) {
 	f.Add("smjMkG/abc\x1b", uint8(80), uint8(24))
-	f.Add("?x\rSw", uint8(40), uint8(10))
+	f.Add("?x\rS", uint8(40), uint8(10))
 	f.Fuzz(func(t *testing.T, keys string, width, height uint8) {
 		m := New(2)
 		m.Show(page(5, 1))
