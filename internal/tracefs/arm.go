@@ -79,7 +79,6 @@ func (s *Session) Arm(ctx context.Context, events []Event) error {
 	return nil
 }
 
-// sites returns the number of sites of events.
 // Stop disarms the probes in the background. The caller must go on with Read until it returns io.EOF, or the ring
 // buffer may overflow.
 //
