@@ -146,7 +146,7 @@ func (s *topScreen) showFunctions() {
 			s.title += fmt.Sprintf(" and %d more", n)
 		}
 	}
-	last := top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns(o.Sched)}
+	last := top.Page{Head: []string{s.title, "placing probes"}, Columns: render.TopColumns(o.Sched)}
 	s.model.Show(last)
 	var list *backgroundRun
 	v := view.NewOverview(o.View(), func(p top.Page) {

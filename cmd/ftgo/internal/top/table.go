@@ -38,7 +38,7 @@ func (m *Model) table(width, height int) (lines []Line) {
 
 // cells returns the cells of a row, or of the zero Row for the titles. They are six columns wide, so that they rarely move.
 func (m *Model) cells(r Row) render.Row {
-	row := render.Row{{m.title(len(m.page.Columns), m.page.Names), r.Name}}
+	row := render.Row{{m.title(len(m.page.Columns), "FUNCTION"), r.Name}}
 	for i, name := range m.page.Columns {
 		text := ""
 		if i < len(r.Cells) {
@@ -70,11 +70,7 @@ func (m *Model) status() string {
 	if l.all > l.page {
 		parts = append(parts, fmt.Sprintf("%d to %d of %d", l.from+1, min(l.from+l.page, l.all), l.all))
 	}
-	keys := "s sorts, / filters, ? helps, q quits"
-	if m.page.Keys != "" {
-		keys = m.page.Keys + ", " + keys
-	}
-	return strings.Join(append(parts, keys), "; ")
+	return strings.Join(append(parts, "Enter opens, s sorts, / filters, ? helps, q quits"), "; ")
 }
 
 //go:embed keys.txt

@@ -25,22 +25,19 @@ type Line struct {
 	Style int
 }
 
-// Row is a function, or a process.
+// Row is a function.
 type Row struct {
-	ID   int    // unique on a page
-	Name string // the name to show
-	Full string // the whole name, which filters match, too
-	// Cells are the cells of the columns.
+	ID    int    // unique on a page
+	Name  string // the name to show
+	Full  string // the whole name, which filters match, too
 	Cells []render.Cell
 }
 
 // Page is a table that fills the screen.
 type Page struct {
 	Head    []string // lines above the table
-	Names   string   // the title of the column of names
-	Columns []string // the other titles, the most important first; narrow screens leave out the last
+	Columns []string // the titles, the most important first; narrow screens leave out the last
 	Rows    []Row
-	Keys    string // the hint in the last line about Enter, like "Enter opens"
 }
 
 // One is the screen of one function.

@@ -15,8 +15,8 @@ import (
 // page returns a page of n functions, with numbers that grow with each refresh.
 func page(n, refresh int) Page {
 	p := Page{
-		Head:  []string{fmt.Sprintf("ftgo top  shop 4711  %ds, 14860 functions, %d of them called, 3 timed", refresh, n), "probes take 3.12% of its CPU time, since the start 2.50%, budget 15%, ftgo 4.00%"},
-		Names: "FUNCTION", Columns: []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99", "ERRORS", "COUNTED"}, Keys: "Enter opens",
+		Head:    []string{fmt.Sprintf("ftgo top  shop 4711  %ds, 14860 functions, %d of them called, 3 timed", refresh, n), "probes take 3.12% of its CPU time, since the start 2.50%, budget 15%, ftgo 4.00%"},
+		Columns: []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99", "ERRORS", "COUNTED"},
 	}
 	for i := range n {
 		calls := int64((n - i) * 100 * refresh)

@@ -56,7 +56,7 @@ func (v *Overview) End(t *trace.Reading) error { return v.Interval(t) }
 
 // page returns the page at the end of an interval.
 func (v *Overview) page(t *trace.Reading) top.Page {
-	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
+	p := top.Page{Columns: render.TopColumns(v.opt.Sched)}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
 		if r.Estimate.Bounded() || r.Calls > 0 {
