@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -15,22 +16,17 @@ import (
 
 // Config is the configuration of an OTLP exporter, read from OpenTelemetry's environment variables.
 type Config struct {
-	Traces, Metrics Endpoint
-	Every           time.Duration     // interval between two snapshots, OTEL_METRIC_EXPORT_INTERVAL
-	Resource        map[string]string // attributes of all data, OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME
+	URL      *url.URL // of the collector, without the path for a kind of data
+	Headers  http.Header
+	Timeout  time.Duration // time limit of one request
+	Gzip     bool
+	TLS      *tls.Config       // nil for the default: the system's certificates
+	Every    time.Duration     // interval between two snapshots, OTEL_METRIC_EXPORT_INTERVAL
+	Resource map[string]string // attributes of all data, OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME
 	// Warnings name the variables that Configure ignored. The specification demands a warning, not an error, for a
 	// value that is invalid or unsupported.
 	Warnings []string
 	getenv   func(string) string
-}
-
-// Endpoint is the address that one kind of data is sent to, and the options of its requests.
-type Endpoint struct {
-	URL     *url.URL
-	Headers http.Header
-	Timeout time.Duration // time limit of one request
-	Gzip    bool
-	TLS     *tls.Config // nil for the default: the system's certificates
 }
 
 // Defaults of the specification.
@@ -39,89 +35,67 @@ const (
 	defaultEvery   = time.Minute
 )
 
+// prefix is the beginning of the names of most variables.
+const prefix = "OTEL_EXPORTER_OTLP_"
+
 // Configure reads the configuration from environment variables. If base is not "", it replaces
 // OTEL_EXPORTER_OTLP_ENDPOINT. Configure returns an error only if nothing could be sent: for an invalid URL, and for
-// files without valid keys or certificates.
+// files without valid keys or certificates. It does not read the variables for one kind of data.
 //
 // See https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
-func Configure(base string, getenv func(string) string) (*Config, error) {
-	c := &Config{Resource: make(map[string]string), getenv: getenv}
-	for _, signal := range [...]struct {
-		to   *Endpoint
-		name string
-	}{{&c.Traces, "TRACES"}, {&c.Metrics, "METRICS"}} {
-		if err := c.endpoint(signal.to, base, signal.name); err != nil {
-			return nil, err
+func Configure(base string, getenv func(string) string) (c *Config, err error) {
+	c = &Config{getenv: getenv}
+	name, address := "--otlp", base
+	if address == "" {
+		name, address = prefix+"ENDPOINT", cmp.Or(strings.TrimSpace(getenv(prefix+"ENDPOINT")), "http://localhost:4318")
+	}
+	if c.URL, err = parseURL(address); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if c.TLS, err = c.tls(); err != nil {
+		return nil, err
+	}
+	headers, invalid := parsePairs(getenv(prefix + "HEADERS"))
+	if invalid > 0 { // not quoted, because they may contain secrets
+		c.warn("%d pairs of %sHEADERS ignored: they are not headers like key=value", invalid, prefix)
+	}
+	c.Headers = make(http.Header)
+	for key, value := range headers { // package net/http refuses to send headers with invalid characters
+		c.Headers.Set(key, value)
+	}
+	c.Timeout = c.milliseconds(prefix+"TIMEOUT", defaultTimeout)
+	c.Every = c.milliseconds("OTEL_METRIC_EXPORT_INTERVAL", defaultEvery)
+	c.Gzip = c.only(prefix+"COMPRESSION", "gzip", "none")
+	c.only(prefix+"PROTOCOL", "http/protobuf", "")
+	c.only(prefix+"METRICS_TEMPORALITY_PREFERENCE", "cumulative", "")
+	for _, name := range [...]string{"TRACES_ENDPOINT", "METRICS_ENDPOINT"} {
+		if getenv(prefix+name) != "" {
+			c.warn("%s ignored: %sENDPOINT is for all data", prefix+name, prefix)
 		}
 	}
-	const interval = "OTEL_METRIC_EXPORT_INTERVAL"
-	c.Every = c.milliseconds(interval, c.getenv(interval), defaultEvery)
-	c.resource()
-	const temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
-	c.only(temporality, strings.ToLower(c.getenv(temporality)), "cumulative")
+	if c.Resource, invalid = parsePairs(getenv("OTEL_RESOURCE_ATTRIBUTES")); invalid > 0 { // the specification demands to ignore all
+		c.warn("OTEL_RESOURCE_ATTRIBUTES ignored: %d of its pairs are not like key=value", invalid)
+		c.Resource = make(map[string]string)
+	}
+	if name := getenv("OTEL_SERVICE_NAME"); name != "" {
+		c.Resource["service.name"] = name
+	}
 	return c, nil
 }
 
-// Configured reports whether an environment variable sets an endpoint.
+// Configured reports whether the environment variable for the endpoint is set.
 func Configured(getenv func(string) string) bool {
-	c := Config{getenv: getenv}
-	_, traces := c.variable("TRACES", "ENDPOINT")
-	_, metrics := c.variable("METRICS", "ENDPOINT")
-	return traces+metrics != ""
+	return strings.TrimSpace(getenv(prefix+"ENDPOINT")) != ""
 }
 
-// warn adds a warning, unless it is the same as the last one.
 func (c *Config) warn(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); len(c.Warnings) == 0 || c.Warnings[len(c.Warnings)-1] != text {
-		c.Warnings = append(c.Warnings, text)
-	}
-}
-
-// variable returns the name and value of an option's variable for one signal or, if that is not set or empty, for all
-// signals.
-func (c *Config) variable(signal, option string) (name, value string) {
-	for _, name = range [...]string{"OTEL_EXPORTER_OTLP_" + signal + "_" + option, "OTEL_EXPORTER_OTLP_" + option} {
-		if value = strings.TrimSpace(c.getenv(name)); value != "" {
-			break
-		}
-	}
-	return name, value
-}
-
-// endpoint sets the endpoint of a signal, TRACES or METRICS.
-func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
-	name, address := c.variable(signal, "ENDPOINT")
-	forSignal := strings.Contains(name, signal) && address != ""
-	if !forSignal && base != "" {
-		name, address = "--otlp", base
-	}
-	if address == "" {
-		address = "http://localhost:4318"
-	}
-	if to.URL, err = parseURL(address); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if !forSignal { // the specification appends the path only to the endpoint for all signals
-		to.URL = to.URL.JoinPath("v1", strings.ToLower(signal))
-	}
-	if to.URL.Path == "" {
-		to.URL.Path = "/"
-	}
-	to.Headers = c.headers(signal)
-	name, value := c.variable(signal, "TIMEOUT")
-	to.Timeout = c.milliseconds(name, value, defaultTimeout)
-	name, value = c.variable(signal, "PROTOCOL")
-	c.only(name, value, "http/protobuf")
-	if name, value = c.variable(signal, "COMPRESSION"); value != "none" {
-		to.Gzip = c.only(name, value, "gzip")
-	}
-	to.TLS, err = c.tls(signal)
-	return err
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
 // milliseconds parses the value of a variable. It returns byDefault if the value is empty or, with a warning, if it is
 // not a positive number.
-func (c *Config) milliseconds(name, value string, byDefault time.Duration) time.Duration {
+func (c *Config) milliseconds(name string, byDefault time.Duration) time.Duration {
+	value := strings.TrimSpace(c.getenv(name))
 	if value == "" {
 		return byDefault
 	}
@@ -130,6 +104,17 @@ func (c *Config) milliseconds(name, value string, byDefault time.Duration) time.
 	}
 	c.warn("%s ignored: %q is not a number of milliseconds", name, value)
 	return byDefault
+}
+
+// only reports whether the value of a variable is the one that ftgo supports. It warns of a value that is neither this
+// one nor the default.
+func (c *Config) only(name, supported, byDefault string) bool {
+	value := strings.TrimSpace(c.getenv(name))
+	yes := strings.EqualFold(value, supported)
+	if !yes && value != "" && value != byDefault {
+		c.warn("%s ignored: %q is not %s", name, value, supported)
+	}
+	return yes
 }
 
 // parseURL parses the address of a collector. Its errors quote no password of the URL.
@@ -148,22 +133,6 @@ func parseURL(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("%q is not a URL like http://localhost:4318", u.Redacted())
 	}
 	return u, nil
-}
-
-// headers returns the headers for all signals, replaced and extended by the headers for one signal. Package net/http
-// refuses to send headers with invalid characters.
-func (c *Config) headers(signal string) http.Header {
-	h := make(http.Header)
-	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + signal + "_HEADERS"} {
-		pairs, invalid := parsePairs(c.getenv(name))
-		for key, value := range pairs {
-			h.Set(key, value)
-		}
-		if invalid > 0 { // not quoted, because they may contain secrets
-			c.warn("%d pairs of %s ignored: they are not headers like key=value", invalid, name)
-		}
-	}
-	return h
 }
 
 // parsePairs parses key=value,key=value in the format of W3C Baggage without properties: keys and values are
@@ -186,54 +155,30 @@ func parsePairs(text string) (pairs map[string]string, invalid int) {
 	return pairs, invalid
 }
 
-// resource sets Resource from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. If a pair of OTEL_RESOURCE_ATTRIBUTES is
-// invalid, resource ignores the whole variable, as the specification demands.
-func (c *Config) resource() {
-	pairs, invalid := parsePairs(c.getenv("OTEL_RESOURCE_ATTRIBUTES"))
-	if invalid > 0 {
-		c.warn("OTEL_RESOURCE_ATTRIBUTES ignored: %d of its pairs are not like key=value", invalid)
-	} else {
-		c.Resource = pairs
-	}
-	if name := c.getenv("OTEL_SERVICE_NAME"); name != "" {
-		c.Resource["service.name"] = name
-	}
-}
-
-// only reports whether the value of a variable is the only one that is supported. It warns of other values.
-func (c *Config) only(name, value, supported string) bool {
-	if value != "" && value != supported {
-		c.warn("%s ignored: %q is not %s", name, value, supported)
-	}
-	return value == supported
-}
-
 // tls reads the files with keys and certificates. It returns nil if no variable names such a file.
-func (c *Config) tls(signal string) (*tls.Config, error) {
+func (c *Config) tls() (*tls.Config, error) {
+	const certificateName, clientName, keyName = prefix + "CERTIFICATE", prefix + "CLIENT_CERTIFICATE", prefix + "CLIENT_KEY"
+	trusted, client, key := c.getenv(certificateName), c.getenv(clientName), c.getenv(keyName)
+	if trusted+client+key == "" {
+		return nil, nil
+	}
 	var config tls.Config
-	name, trusted := c.variable(signal, "CERTIFICATE")
 	if trusted != "" {
 		pem, err := os.ReadFile(trusted)
 		if err != nil {
-			return nil, fmt.Errorf("%s: read the collector's certificate: %w", name, err)
+			return nil, fmt.Errorf("%s: read the collector's certificate: %w", certificateName, err)
 		}
 		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: no certificate in %q", name, trusted)
+			return nil, fmt.Errorf("%s: no certificate in %q", certificateName, trusted)
 		}
 	}
-	name, client := c.variable(signal, "CLIENT_CERTIFICATE")
-	keyName, key := c.variable(signal, "CLIENT_KEY")
-	switch {
-	case client == "" && key == "":
-		if trusted == "" {
-			return nil, nil
-		}
-	case client == "" || key == "":
-		return nil, fmt.Errorf("%s and %s: one is set without the other", name, keyName)
-	default:
+	if (client == "") != (key == "") {
+		return nil, fmt.Errorf("%s and %s: one is set without the other", clientName, keyName)
+	}
+	if client != "" {
 		pair, err := tls.LoadX509KeyPair(client, key)
 		if err != nil {
-			return nil, fmt.Errorf("%s: read certificate %q with key %q: %w", name, client, key, err)
+			return nil, fmt.Errorf("%s: read certificate %q with key %q: %w", clientName, client, key, err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

@@ -37,57 +37,51 @@ func env(words ...string) func(string) string {
 }
 
 func TestConfigure(t *testing.T) {
-	for _, c := range []struct {
-		name, base      string
-		vars            []string
-		traces, metrics string
-	}{
-		{"nothing", "", nil, "http://localhost:4318/v1/traces", "http://localhost:4318/v1/metrics"},
-		{"the flag", "http://c:88", nil, "http://c:88/v1/traces", "http://c:88/v1/metrics"},
-		{"with a path", "https://c/otlp/", nil, "https://c/otlp/v1/traces", "https://c/otlp/v1/metrics"},
-		{"for all", "", []string{"_ENDPOINT=http://c"}, "http://c/v1/traces", "http://c/v1/metrics"},
-		{"the flag comes first", "http://f", []string{"_ENDPOINT=http://c"}, "http://f/v1/traces", "http://f/v1/metrics"},
-		{"its own is taken as it is", "http://f", []string{"_TRACES_ENDPOINT=http://t/x", "_METRICS_ENDPOINT=http://m"}, "http://t/x", "http://m/"},
-		{"one of them", "", []string{"_ENDPOINT=http://c", "_METRICS_ENDPOINT=http://m/in"}, "http://c/v1/traces", "http://m/in"},
-		{"empty is not set", "", []string{"_ENDPOINT=http://c", "_TRACES_ENDPOINT= "}, "http://c/v1/traces", "http://c/v1/metrics"},
-		{"IPv6", "http://[::1]:4318", nil, "http://[::1]:4318/v1/traces", "http://[::1]:4318/v1/metrics"},
+	for _, c := range []struct{ name, base, vars, want string }{
+		{"nothing", "", "", "http://localhost:4318"},
+		{"the flag", "http://c:88", "", "http://c:88"},
+		{"with a path", "https://c/otlp/", "", "https://c/otlp/"},
+		{"the variable", "", "_ENDPOINT=http://c", "http://c"},
+		{"the flag comes first", "http://f", "_ENDPOINT=http://c", "http://f"},
+		{"empty is not set", "", "_ENDPOINT= ", "http://localhost:4318"},
+		{"IPv6", "http://[::1]:4318", "", "http://[::1]:4318"},
 	} {
-		got, err := Configure(c.base, env(c.vars...))
-		if err != nil || got.Traces.URL.String() != c.traces || got.Metrics.URL.String() != c.metrics || len(got.Warnings) > 0 {
+		got, err := Configure(c.base, env(c.vars))
+		if err != nil || got.URL.String() != c.want || len(got.Warnings) > 0 {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}
 }
 
-// TestConfigureDetails checks the variables besides the endpoints, for all signals and for one, and the warnings.
+// TestConfigureDetails checks the variables besides the endpoint, and the warnings.
 func TestConfigureDetails(t *testing.T) {
 	for _, c := range []struct {
 		vars string // by ;
-		want string // timeout gzip headers of traces / of metrics
+		want string // timeout gzip headers
 		warn string
 	}{
-		{"", "10s false map[] / 10s false map[]", ""},
-		{"_TIMEOUT=2500;_METRICS_TIMEOUT=100", "2.5s false map[] / 100ms false map[]", ""},
-		{"_TIMEOUT=10s", "10s false map[] / 10s false map[]", `OTEL_EXPORTER_OTLP_TIMEOUT ignored: "10s" is not a number of milliseconds`},
-		{"_TRACES_TIMEOUT=0", "10s false map[] / 10s false map[]", `"0" is not a number`},
-		{"_COMPRESSION=gzip;_TRACES_COMPRESSION=none", "10s false map[] / 10s true map[]", ""},
-		{"_COMPRESSION=zstd", "10s false map[] / 10s false map[]", `OTEL_EXPORTER_OTLP_COMPRESSION ignored: "zstd" is not gzip`},
-		{"_HEADERS=a=1, b = two%20words%2C ,a-b=x==", "10s false map[A:[1] A-B:[x==] B:[two words,]] / 10s false map[A:[1] A-B:[x==] B:[two words,]]", ""},
-		{"_HEADERS=a=1,b=1;_TRACES_HEADERS=b=2,c=3", "10s false map[A:[1] B:[2] C:[3]] / 10s false map[A:[1] B:[1]]", ""},
-		{"_HEADERS=secret,a=1,e=%zz", "10s false map[A:[1]] / 10s false map[A:[1]]", "2 pairs of OTEL_EXPORTER_OTLP_HEADERS ignored: they are not headers like key=value"},
-		{"_PROTOCOL=http/protobuf", "10s false map[] / 10s false map[]", ""},
-		{"_PROTOCOL=grpc", "10s false map[] / 10s false map[]", `"grpc" is not http/protobuf`},
-		{"_METRICS_TEMPORALITY_PREFERENCE=Cumulative", "10s false map[] / 10s false map[]", ""},
-		{"_METRICS_TEMPORALITY_PREFERENCE=delta", "10s false map[] / 10s false map[]", `"delta" is not cumulative`},
-		{"_INSECURE=true", "10s false map[] / 10s false map[]", ""},
+		{"", "10s false map[]", ""},
+		{"_TIMEOUT=2500", "2.5s false map[]", ""},
+		{"_TIMEOUT=10s", "10s false map[]", `OTEL_EXPORTER_OTLP_TIMEOUT ignored: "10s" is not a number of milliseconds`},
+		{"_TIMEOUT=0", "10s false map[]", `"0" is not a number`},
+		{"_COMPRESSION=gzip", "10s true map[]", ""},
+		{"_COMPRESSION=none", "10s false map[]", ""},
+		{"_COMPRESSION=zstd", "10s false map[]", `OTEL_EXPORTER_OTLP_COMPRESSION ignored: "zstd" is not gzip`},
+		{"_HEADERS=a=1, b = two%20words%2C ,a-b=x==", "10s false map[A:[1] A-B:[x==] B:[two words,]]", ""},
+		{"_HEADERS=secret,a=1,e=%zz", "10s false map[A:[1]]", "2 pairs of OTEL_EXPORTER_OTLP_HEADERS ignored: they are not headers like key=value"},
+		{"_PROTOCOL=http/protobuf", "10s false map[]", ""},
+		{"_PROTOCOL=grpc", "10s false map[]", `"grpc" is not http/protobuf`},
+		{"_METRICS_TEMPORALITY_PREFERENCE=Cumulative", "10s false map[]", ""},
+		{"_METRICS_TEMPORALITY_PREFERENCE=delta", "10s false map[]", `"delta" is not cumulative`},
+		{"_TRACES_ENDPOINT=http://d", "10s false map[]", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ignored: OTEL_EXPORTER_OTLP_ENDPOINT is for all data"},
+		{"_INSECURE=true", "10s false map[]", ""},
 	} {
 		got, err := Configure("http://c", env(strings.Split(c.vars, ";")...))
 		if err != nil {
 			t.Errorf("%s: %v", c.vars, err)
 			continue
 		}
-		details := func(e *Endpoint) string { return fmt.Sprintf("%v %v %v", e.Timeout, e.Gzip, e.Headers) }
-		if text := details(&got.Traces) + " / " + details(&got.Metrics); text != c.want {
+		if text := fmt.Sprintf("%v %v %v", got.Timeout, got.Gzip, got.Headers); text != c.want {
 			t.Errorf("%s: %s, want %s", c.vars, text, c.want)
 		}
 		if text := strings.Join(got.Warnings, "\n"); !strings.Contains(text, c.warn) || c.warn == "" && text != "" || len(got.Warnings) > 1 || strings.Contains(text, "secret") {
@@ -123,7 +117,7 @@ func TestConfigureErrors(t *testing.T) {
 		{"http://c\x7f", "", "--otlp: parse the collector's URL: net/url: invalid control character in URL"},
 		{"", "_ENDPOINT=c", `OTEL_EXPORTER_OTLP_ENDPOINT: "c" is not a URL`},
 		{"http://c", "_CERTIFICATE=/none/such", "OTEL_EXPORTER_OTLP_CERTIFICATE: read the collector's certificate: open /none/such: no such file"},
-		{"http://c", "_TRACES_CERTIFICATE=" + none, fmt.Sprintf("OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: no certificate in %q", none)},
+		{"http://c", "_CERTIFICATE=" + none, fmt.Sprintf("OTEL_EXPORTER_OTLP_CERTIFICATE: no certificate in %q", none)},
 		{"http://c", "_CLIENT_KEY=k", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY: one is set without the other"},
 		{"http://c", "_CLIENT_KEY=" + none + ";_CLIENT_CERTIFICATE=" + none, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: read certificate "},
 	} {
@@ -151,12 +145,12 @@ func TestConfigureTrust(t *testing.T) {
 	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: private}} {
 		fixture.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
-	got, err := Configure(server.URL, env("_CERTIFICATE="+certificate, "_CLIENT_CERTIFICATE="+certificate, "_TRACES_CLIENT_KEY="+key, "_METRICS_CLIENT_KEY="+key))
-	if err != nil || got.Traces.TLS.RootCAs == nil || len(got.Metrics.TLS.Certificates) != 1 {
+	got, err := Configure(server.URL, env("_CERTIFICATE="+certificate, "_CLIENT_CERTIFICATE="+certificate, "_CLIENT_KEY="+key))
+	if err != nil || got.TLS.RootCAs == nil || len(got.TLS.Certificates) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	news := make(chan string, 1)
-	s := newSender(&got.Traces, spanKind, "", 1000, news)
+	s := newSender(got, "traces", spanKind, "", 1000, news)
 	s.putEncoded([]byte("spans"), 7)
 	s.close(t.Context())
 	if summary(s.sendingCounts()) != "sent 7" {
@@ -164,7 +158,7 @@ func TestConfigureTrust(t *testing.T) {
 	}
 	got, err = Configure(server.URL, env())
 	fixture.NoError(t, err)
-	s = newSender(&got.Traces, spanKind, "", 1000, news)
+	s = newSender(got, "traces", spanKind, "", 1000, news)
 	s.putEncoded([]byte("spans"), 7)
 	over, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -175,7 +169,7 @@ func TestConfigureTrust(t *testing.T) {
 }
 
 func TestAsked(t *testing.T) {
-	for vars, want := range map[string]bool{"": false, "_ENDPOINT=http://c": true, "_METRICS_ENDPOINT=x": true, "_TRACES_ENDPOINT=x": true, "_LOGS_ENDPOINT=x": false} {
+	for vars, want := range map[string]bool{"": false, "_ENDPOINT=http://c": true, "_ENDPOINT= ": false, "_LOGS_ENDPOINT=x": false} {
 		if Configured(env(vars)) != want {
 			t.Errorf("%s: not %v", vars, want)
 		}
@@ -190,15 +184,13 @@ func FuzzConfigure(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, e := range []*Endpoint{&c.Traces, &c.Metrics} {
-			if e.URL.Hostname() == "" || e.Timeout <= 0 || e.Timeout > 1<<31*time.Millisecond {
-				t.Errorf("%v, %v", e.URL, e.Timeout)
-			}
-			s := &sender{to: e, kind: spanKind, client: newClient(e)}
-			(&fakeCollector{}).to(s)
-			if o := s.post(t.Context(), message{items: 1}); o.message != "" && !strings.Contains(o.message, "invalid header field") {
-				t.Errorf("%+v", o)
-			}
+		if c.URL.Hostname() == "" || c.Timeout <= 0 || c.Timeout > 1<<31*time.Millisecond {
+			t.Errorf("%v, %v", c.URL, c.Timeout)
+		}
+		s := &sender{to: c, url: c.URL, kind: spanKind, client: newClient(c)}
+		(&fakeCollector{}).to(s)
+		if o := s.post(t.Context(), message{items: 1}); o.message != "" && !strings.Contains(o.message, "invalid header field") {
+			t.Errorf("%+v", o)
 		}
 		if _, err := proto.Marshal(resourceOf(&about, c.Resource, 0)); err != nil {
 			t.Error(err)

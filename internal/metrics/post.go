@@ -30,9 +30,9 @@ const maxResponse = 1 << 16
 
 // newClient returns the HTTP client for an endpoint. It does not follow redirections, because headers may contain secrets
 // for this endpoint only.
-func newClient(e *Endpoint) *http.Client {
+func newClient(c *Config) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = e.TLS
+	transport.TLSClientConfig = c.TLS
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -47,7 +47,7 @@ func (s *sender) post(ctx context.Context, m message) outcome {
 		w.Close()
 		body = b.Bytes()
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to.URL.String(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url.String(), bytes.NewReader(body))
 	if err != nil {
 		return outcome{rejected: m.items, reason: "_OTHER", message: err.Error()}
 	}

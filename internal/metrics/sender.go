@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,8 @@ const spanKind, metricKind = "span", "data point"
 // sender sends messages in the background, one at a time, in the order of the calls of put. It retries a message while
 // the error may be temporary. When the queue is full, it drops the oldest messages.
 type sender struct {
-	to      *Endpoint
+	to      *Config
+	url     *url.URL
 	kind    string
 	agent   string // User-Agent
 	client  *http.Client
@@ -55,10 +57,11 @@ type message struct {
 // takes some seconds.
 const minFailures = 3
 
-func newSender(to *Endpoint, kind, agent string, capacity int, news chan string) *sender {
+// newSender returns a sender of a kind of items. path is the end of the URL for this kind.
+func newSender(to *Config, path, kind, agent string, capacity int, news chan string) *sender {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &sender{
-		to: to, kind: kind, agent: agent, client: newClient(to), news: news, capacity: capacity, stop: stop,
+		to: to, url: to.URL.JoinPath("v1", path), kind: kind, agent: agent, client: newClient(to), news: news, capacity: capacity, stop: stop,
 		closing: make(chan struct{}), done: make(chan struct{}), counts: Sending{Failed: make(map[string]uint64)},
 	}
 	s.changed = sync.NewCond(&s.mu)
@@ -92,7 +95,7 @@ func (s *sender) putEncoded(body []byte, items uint64) {
 		oldest := s.take()
 		s.count(oldest.items, "queue_full")
 		if s.dropped == 0 { // report only the first drop of an outage
-			s.report("the queue for %s is full: the oldest items are dropped", s.to.URL.Redacted())
+			s.report("the queue for %s is full: the oldest items are dropped", s.url.Redacted())
 		}
 		s.dropped += oldest.items
 	}
@@ -151,7 +154,7 @@ func (s *sender) close(ctx context.Context) {
 	if left := s.counts.Queued; left > 0 {
 		s.count(left, "shutdown")
 		reason := cmp.Or(s.failure, "the collector took none of them in time")
-		s.report("%s not sent to %s: %s", printable.Plural(left, s.kind), s.to.URL.Redacted(), reason)
+		s.report("%s not sent to %s: %s", printable.Plural(left, s.kind), s.url.Redacted(), reason)
 	}
 }
 
@@ -210,7 +213,7 @@ func (s *sender) next() (m message, ok bool) {
 func (s *sender) finish(o *outcome, m message, failures int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	url := s.to.URL.Redacted()
+	url := s.url.Redacted()
 	s.failure = ""
 	if o.retry {
 		s.failure = o.message
@@ -251,8 +254,8 @@ func Start(c *Config, about About) *Exporter {
 	agent, news := "ftgo/"+about.Release, make(chan string, maxNews)
 	return &Exporter{
 		config: c, about: about, news: news,
-		metrics: newSender(&c.Metrics, metricKind, agent, metricQueueSize, news),
-		traces:  newSender(&c.Traces, spanKind, agent, spanQueueSize, news),
+		metrics: newSender(c, "metrics", metricKind, agent, metricQueueSize, news),
+		traces:  newSender(c, "traces", spanKind, agent, spanQueueSize, news),
 	}
 }
 

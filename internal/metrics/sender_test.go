@@ -61,8 +61,8 @@ func (c *fakeCollector) to(s *sender) *sender {
 
 // sender returns a sender of spans to the collector.
 func (c *fakeCollector) sender(capacity int) *sender {
-	u := &url.URL{Scheme: "http", Host: "collector", Path: "/v1/traces"}
-	return c.to(newSender(&Endpoint{URL: u, Timeout: time.Minute}, spanKind, "ftgo/test", capacity, make(chan string, maxNews)))
+	u := &url.URL{Scheme: "http", Host: "collector"}
+	return c.to(newSender(&Config{URL: u, Timeout: time.Minute}, "traces", spanKind, "ftgo/test", capacity, make(chan string, maxNews)))
 }
 
 // status returns a handler that answers with a status, and with a header given as name and value.
@@ -169,7 +169,7 @@ func TestSenderRequest(t *testing.T) {
 		var got *http.Request
 		to := &fakeCollector{answers: []http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) { got = r }}}
 		s := to.sender(1000)
-		s.to.URL.RawQuery, s.to.Gzip = "tenant=a", compressed
+		s.url.RawQuery, s.to.Gzip = "tenant=a", compressed
 		s.to.Headers = http.Header{"Api-Key": {"secret"}, "User-Agent": {"mine"}}
 		s.putEncoded([]byte("spans"), 1)
 		s.close(t.Context())

@@ -44,10 +44,9 @@ type Env struct {
 
 // ForBackground returns an Env for a run in the background, which has no data and writes messages to stderr.
 func (e *Env) ForBackground(stderr io.Writer) *Env {
-	return &Env{
-		Stdout: io.Discard, Stderr: stderr, Quiet: e.Quiet, Terminal: e.Terminal,
-		BufferKB: e.BufferKB, Adjust: e.Adjust, FirstSites: e.FirstSites, CostFuncs: e.CostFuncs, Release: e.Release, DropPrivileges: e.DropPrivileges, TreeWait: e.TreeWait,
-	}
+	b := *e
+	b.Stdout, b.Stderr, b.FS = io.Discard, stderr, nil
+	return &b
 }
 
 // Say writes a line to stderr, unless --quiet is set.
