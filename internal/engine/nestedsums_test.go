@@ -13,7 +13,7 @@ import (
 // TestNetLatency checks that the cost of probes is subtracted from latencies, but not the time of nested calls, and checks
 // the bounds.
 func TestNetLatency(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
+	plan := &uprobe.Plan{Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
 	costs := pairing.HitCosts{Least: hitCost(5, 100, 0), Typical: hitCost(10, 200, 0), Most: hitCost(20, 300, 0)}
 	call := func(goid uint64, depth int, ns, emulated, stepped uint64, how pairing.Outcome) *pairing.Call {
 		return &pairing.Call{PID: 7, Goid: goid, Depth: depth, Start: 1000, End: 1000 + ns, Hits: pairing.Hits{Emulated: emulated, Stepped: stepped}, Outcome: how}

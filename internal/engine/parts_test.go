@@ -37,7 +37,7 @@ func TestManyValues(t *testing.T) {
 			if name == "weighed by their size" {
 				keptBy = BySum
 			}
-			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
+			plan := &uprobe.Plan{Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
 			observe := func(c *pairing.Call) (stats.RowKey, *int64, bool) {
 				return stats.RowKey{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0])}, new(int64(c.Args[1])), false
 			}
@@ -130,7 +130,7 @@ func TestManyValues(t *testing.T) {
 // TestWeightlessValues checks that a value that lost its row and got one again is not exact, even if its calls have no
 // weight.
 func TestWeightlessValues(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
+	plan := &uprobe.Plan{Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
 	observe := func(c *pairing.Call) (stats.RowKey, *int64, bool) {
 		return stats.RowKey{Value: fmt.Sprint(c.Args[0])}, nil, false
 	}

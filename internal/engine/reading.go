@@ -22,7 +22,7 @@ func (t *Totals) At(r *trace.Reading) {
 	if t.opt.Intervals {
 		r.Since = t.since(r.Whole, r)
 	}
-	if t.plan.Waits > 0 { // leave out the functions that stand for wait reasons if no goroutine waited for the reason
+	if t.plan.Waits { // leave out the functions that stand for wait reasons if no goroutine waited for the reason
 		none := func(f stats.Func) bool { return f.Func >= t.plan.RequestedFuncs() && f.Calls == 0 }
 		r.Whole, r.Since = slices.DeleteFunc(r.Whole, none), slices.DeleteFunc(r.Since, none)
 	}

@@ -34,14 +34,11 @@ var ErrUnprobed = errors.New("can't be probed")
 
 // Recorded returns the request of a recording, with the recording's plan.
 func Recorded(rec *recording.Recording) Request {
-	plan := rec.Plan
-	r := Request{Target: &target.Target{}, Plan: plan}
-	r.Probes = uprobe.Options{Mode: plan.Mode, Features: rec.Features, Stack: plan.Stack, Follow: plan.Follows}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		// This ftgo knows best which kernels count exactly. The recorded plan does not depend on it.
-		r.Probes.Features.ExactHits = on.ExactHits
+		rec.Plan.Features.ExactHits = on.ExactHits
 	}
-	return r
+	return Request{Target: &target.Target{}, Plan: rec.Plan, Probes: rec.Plan.Options}
 }
 
 // RecordCounts changes a request that counts calls by the kernel's counters: it records the calls instead, if the counters

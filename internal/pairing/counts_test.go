@@ -60,7 +60,7 @@ func TestCounts(t *testing.T) {
 		{"a Counter that nobody else takes the place of", uprobe.Counter, accounting{sites: hitSites(0, 0), funcs: make([]Count, 1)},
 			nil, [][]uint64{{10}, {0}}, Counters{Exclusive: true}, 0, "", "10-0/0 missing 0; 10=10+0+0, 10 counted"},
 	} {
-		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 2)}
+		plan := &uprobe.Plan{Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 2)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
 		plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2})
 		plan.Events[0].Filter = c.filter
@@ -96,7 +96,7 @@ func TestCountsChecks(t *testing.T) {
 		{uprobe.Count, uprobe.EntryJump, 3, 1, 8, 4},
 		{uprobe.Count, uprobe.Entry, 3, 1, 8, 0},
 	} {
-		plan := &uprobe.Plan{Mode: c.mode, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 1)}
+		plan := &uprobe.Plan{Options: uprobe.Options{Mode: c.mode}, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 1)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
 		account := accounting{sites: hitSites(2), funcs: []Count{{noCalls: 2}}, unknown: c.unparsed}
 		s := &Stream{reader: new(parse.Reader), plan: plan, account: account}

@@ -50,7 +50,7 @@ func TestFollow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
-			plan.Follows = true
+			plan.Follow = true
 			fields := noFields
 			fields.G, fields.Goid, fields.Creator, fields.CreatorGoid, fields.Start = 0, 1, 2, 3, 4
 			plan.Runtime = [][2]uint64{{0x500, 0x600}, {0x700, 0x800}}

@@ -10,7 +10,7 @@ const (
 	Began Kind = iota
 	// Ended: Call has ended, or it is Open, because tracing or its process has ended.
 	Ended
-	// Go: a call has started Goroutine, or Goroutine has ended, if [uprobe.Plan].Follows is set. A start comes before
+	// Go: a call has started Goroutine, or Goroutine has ended, if [uprobe.Options].Follow is set. A start comes before
 	// the calls of the goroutine, an end after them.
 	Go
 	// Kernel: Event is an event of [Options].Kernel.

@@ -159,7 +159,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	c.Stack, c.Args, c.Results = nil, nil, nil
 	if n := len(s.frames) - 1; n > 0 {
 		c.Inside = s.frames[n-1].Inside || p.plan.Funcs[s.frames[n-1].Func].Role.Inside
-	} else if n == 0 && p.plan.Follows && !key.isThread {
+	} else if n == 0 && p.plan.Follow && !key.isThread {
 		if o := p.proc.originOf(key.id, s.goid); o.From != 0 {
 			c.Parent, c.Root, c.Inside = o.From, o.root, o.inside
 		}

@@ -104,7 +104,7 @@ func (g *schedG) innermost() (c *Call, open int) {
 func (p *Stream) emitWait(w wait, how Outcome) {
 	g := w.g
 	parent, open := g.innermost()
-	if p.plan.Waits == 0 || open == 0 && p.plan.RequestedFuncs() > 0 {
+	if !p.plan.Waits || open == 0 && p.plan.RequestedFuncs() > 0 {
 		return
 	}
 	c := Call{

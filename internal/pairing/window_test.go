@@ -118,7 +118,7 @@ func TestMark(t *testing.T) {
 // yet.
 func TestWaitInCall(t *testing.T) {
 	plan := testPlan()
-	plan.Sched, plan.Reasons, plan.Waits = true, []string{"waiting", "syscall"}, 2
+	plan.Sched, plan.Reasons, plan.Waits = true, []string{"waiting", "syscall"}, true
 	for _, reason := range plan.Reasons {
 		plan.Funcs = append(plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: reason}})
 	}

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -36,13 +35,12 @@ type About struct {
 	Binary  File   `json:"binary"`            // the file to probe
 	Symbols *File  `json:"symbols,omitempty"` // the file with the symbols, nil if Binary has them
 	// Flags and Patterns are the words of ftgo script's command line that the plan was made from: the flags as
-	// --NAME=VALUE, and each FUNC. Another plan can be made from them and the Features of the kernel.
-	Flags     []string         `json:"flags,omitempty"`
-	Patterns  []string         `json:"patterns"`
-	Features  tracefs.Features `json:"features"`
-	Processor string           `json:"processor"`         // Script.Text sets it
-	Skipped   [][2]string      `json:"skipped,omitempty"` // names of functions left out of the plan, and the reasons; Script.Text sets them
-	Plan      *uprobe.Plan     `json:"plan"`
+	// --NAME=VALUE, and each FUNC. The plan can be made again from them and from its Options.
+	Flags     []string     `json:"flags,omitempty"`
+	Patterns  []string     `json:"patterns"`
+	Processor string       `json:"processor"`         // Script.Text sets it
+	Skipped   [][2]string  `json:"skipped,omitempty"` // names of functions left out of the plan, and the reasons; Script.Text sets them
+	Plan      *uprobe.Plan `json:"plan"`
 }
 
 // File identifies a file.

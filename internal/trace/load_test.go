@@ -15,7 +15,7 @@ import (
 
 // planWith returns a plan with functions f0, f1, and so on. Each event has sites at the given functions.
 func planWith(funcs int, events ...[]int) *uprobe.Plan {
-	p := &uprobe.Plan{Mode: uprobe.Latency, Processor: amd64.Processor}
+	p := &uprobe.Plan{Processor: amd64.Processor}
 	for i := range funcs {
 		p.Funcs = append(p.Funcs, uprobe.Probe{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
 	}

@@ -161,7 +161,7 @@ func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 	if m.eventCount > maxEvents {
 		return nil, m.stopPlacing(fmt.Errorf("%d events are defined, and each takes 45 ms to remove", m.eventCount))
 	}
-	events, err := l.plan.EventsFor(*l.opt.Recorder.Features, funcs, countOnly)
+	events, err := l.plan.EventsFor(funcs, countOnly)
 	if err != nil {
 		return nil, err
 	}

@@ -74,9 +74,11 @@ type Values struct {
 
 // Plan lists the events to define, and the meaning of their hits. Recordings contain the fields that have JSON names.
 type Plan struct {
+	// Options are the options of New, without what the binary or the kernel does not support: Threads, Follow, and callers
+	// beyond Stack. Sched is also set for Waits.
+	Options
 	Binary    *offsets.Binary `json:"-"`
 	Processor arch.Processor  `json:"-"` // of Binary
-	Mode      Mode            `json:"mode"`
 	Funcs     []Probe         `json:"funcs"`
 	Skipped   []Probe         `json:"-"` // requested functions without probes
 	Events    []Event         `json:"events"`
@@ -86,27 +88,23 @@ type Plan struct {
 	// ByStack: no register holds g by the calling convention. Some entries can fetch g nevertheless. At the other entries,
 	// and where calls end, only the stack identifies the goroutine.
 	ByStack     bool `json:"by_stack,omitempty"`
-	Stack       int  `json:"stack,omitempty"`       // the number of callers that entries fetch
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
-	// Threads and Follows are set if Options requests them and the binary supports them.
-	Threads   bool `json:"-"`
-	Sched     bool `json:"-"` // Options has Sched or Waits
-	Follows   bool `json:"follows,omitempty"`
-	Recorded  bool `json:"-"` // see Options.Recorded
-	GroupSize int  `json:"-"` // see Options.GroupSize
-	// Runtime has the address ranges of package runtime, without corostart, if Follows is set. A goroutine that begins
+	// Runtime has the address ranges of package runtime, without corostart, if Follow is set. A goroutine that begins
 	// in package runtime serves the whole program. It does not belong to the call that has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`
 	// Reasons has the names of wait reasons, by their number in the runtime, if Sched is set. The last one,
 	// "syscall", is not from the runtime: the goroutine's thread waits in the kernel.
 	Reasons []string `json:"-"`
-	// Waits is the number of Funcs that stand for Reasons. These functions are at the end of Funcs. A wait of a goroutine
-	// is reported as a call of the function that stands for the wait's reason.
-	Waits int `json:"-"`
 }
 
-// RequestedFuncs returns the number of Funcs that were requested. They are at the beginning of Funcs.
-func (p *Plan) RequestedFuncs() int { return len(p.Funcs) - p.Waits }
+// RequestedFuncs returns the number of Funcs that were requested. They are at the beginning of Funcs. With Waits, a function
+// for each of Reasons follows. A wait of a goroutine is reported as a call of the function that stands for its reason.
+func (p *Plan) RequestedFuncs() int {
+	if p.Waits {
+		return len(p.Funcs) - len(p.Reasons)
+	}
+	return len(p.Funcs)
+}
 
 // Reason returns the index in Reasons of a wait reason, or 0 if the reason is unknown. why is the reason's number in
 // the runtime. Only the lowest 8 bits of why are valid.
@@ -128,42 +126,42 @@ func (p *Plan) StackWords() int {
 	return 2 * p.Stack
 }
 
-// Options are the options of a plan.
+// Options are the options of a plan. Recordings contain the fields that have JSON names.
 type Options struct {
-	Mode     Mode
-	Features tracefs.Features // of the kernel
-	Points   []Probe          // single instructions to probe
+	Mode     Mode             `json:"mode"`
+	Features tracefs.Features `json:"features"` // of the kernel
+	Points   []Probe          `json:"-"`        // single instructions to probe
 	// Stack is the number of callers to fetch at entries. New limits it to MaxStack, and to one in programs of Go before
-	// 1.7, which has no frame pointers. Plans that only count ignore Stack.
-	Stack int
+	// 1.7, which has no frame pointers. Plans that only count have no Stack.
+	Stack int `json:"stack,omitempty"`
 	// Values returns the values to fetch for a function. If Values is nil, no values are fetched. If Values returns an
 	// error from SkipFunc, New leaves out the function. If it returns another error, New fails with this error.
-	Values func(*offsets.Func, *offsets.Sites) (Values, error)
+	Values func(*offsets.Func, *offsets.Sites) (Values, error) `json:"-"`
 	// Threads adds runtime probes where a thread changes to another goroutine. It needs the mode Latency.
-	Threads     bool
-	ReturnsOnly bool // observe only ends of calls by a return
+	Threads     bool `json:"-"`
+	ReturnsOnly bool `json:"-"` // observe only ends of calls by a return
 	// Sched adds runtime probes of the scheduler, for each goroutine that begins to wait, becomes runnable, or runs. It
 	// needs the mode Latency. New fails if it does not know the binary's scheduler.
-	Sched bool
+	Sched bool `json:"-"`
 	// Follow adds a runtime probe where goroutines are created, if the binary and the kernel support it, so that hits
 	// identify the call that has started a goroutine.
-	Follow bool
+	Follow bool `json:"follow,omitempty"`
 	// Waits reports the waits of goroutines like calls: waits within calls of the functions, or all waits if there
 	// are no functions. It implies Sched.
-	Waits bool
+	Waits bool `json:"-"`
 	// FirstSites, if not 0, is the number of sites in the plan's Events from which on functions are Deferred.
-	FirstSites int
-	Recorded   bool // count calls by recorded hits, as CountRecorded does
+	FirstSites int  `json:"-"`
+	Recorded   bool `json:"-"` // count calls by recorded hits, as CountRecorded does
 	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
 	// running session, the probes of a group are placed and removed together.
-	GroupSize int
+	GroupSize int `json:"-"`
 }
 
 // New plans the probes of functions of a binary. Functions that can't be probed safely are in Plan.Skipped. Events are
 // in the order that [tracefs.Start] needs: beginnings of calls, ends of calls, and then the runtime probes for the ends
 // of goroutines.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, GroupSize: opt.GroupSize}
+	p := &Plan{Options: opt, Binary: b, Processor: b.File().Processor, Relocatable: b.File().Relocatable()}
 	_, p.BySP = b.Lookup("__morestack")
 	sites := 0
 	for _, f := range append(decodeAll(b, funcs), opt.Points...) {
@@ -179,16 +177,18 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		p.Funcs = append(p.Funcs, f)
 	}
-	if err := p.addValues(&opt); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
+	if err := p.addValues(); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
 		return p, err
 	}
-	if p.identifies() {
-		p.Stack = min(opt.Stack, deepest(framesOf(b)))
-		if !framesOf(b).Kept {
-			p.Stack = min(p.Stack, 1)
-		}
+	switch frames := framesOf(b); {
+	case !p.identifies():
+		p.Stack = 0
+	case !frames.Kept:
+		p.Stack = min(opt.Stack, 1)
+	default:
+		p.Stack = min(opt.Stack, deepest(frames))
 	}
-	c, err := newPlanner(p, opt.Features, newNonce())
+	c, err := newPlanner(p, newNonce())
 	if err != nil {
 		return nil, err
 	}
@@ -209,11 +209,11 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	if opt.Mode == Latency {
 		// These probes fetch memory. On kernels that can't fetch memory, only calls of C functions are timed. These
 		// calls end by returning.
-		if !opt.ReturnsOnly && c.features.Memory {
+		if !opt.ReturnsOnly && opt.Features.Memory {
 			c.addEndProbes()
 		}
 		p.Threads = opt.Threads && c.addThreadProbes()
-		p.Follows = opt.Follow && c.addCreation()
+		p.Follow = opt.Follow && c.addCreation()
 		if p.Sched = opt.Sched || opt.Waits; p.Sched {
 			if err := c.addSchedProbes(); err != nil {
 				return nil, err
@@ -233,12 +233,12 @@ func SkipFunc(err error) error { return skipFunc{err} }
 
 type skipFunc struct{ error }
 
-func (p *Plan) addValues(opt *Options) error {
+func (p *Plan) addValues() error {
 	kept := p.Funcs[:0]
 	for _, f := range p.Funcs {
 		var err error
-		if opt.Values != nil && !f.Point {
-			f.Values, err = opt.Values(f.Func, f.Sites)
+		if p.Values != nil && !f.Point {
+			f.Values, err = p.Values(f.Func, f.Sites)
 		}
 		switch out, ok := errors.AsType[skipFunc](err); {
 		case ok:
@@ -306,11 +306,10 @@ func (p *Plan) DeferredSites() (n int) {
 
 // EventsFor returns new events for functions of the plan, which may already have events. If counts is true, the new
 // events only count calls in a plan that times calls. The new events are for tracefs.Session.Extend. The caller must append
-// them to Events before the next call of EventsFor, because the number of events is a part of their names. on must be the
-// features that New was called with.
-func (p *Plan) EventsFor(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
+// them to Events before the next call of EventsFor, because the number of events is a part of their names.
+func (p *Plan) EventsFor(funcs []int, counts bool) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
-	c, err := newPlanner(p, on, nonce)
+	c, err := newPlanner(p, nonce)
 	if err != nil {
 		return nil, err
 	}

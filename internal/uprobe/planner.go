@@ -9,7 +9,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -24,7 +23,6 @@ type shape struct {
 // planner collects sites into the events of a plan.
 type planner struct {
 	plan       *Plan
-	features   tracefs.Features
 	machine    *arch.Machine
 	conv, abi0 *arch.CallConv // the calling conventions of compiled Go functions and of assembly functions in the binary
 	// goid, stackLo, stackHi, waitReason and m are offsets of fields in runtime.g, and curg is the offset of the
@@ -39,14 +37,14 @@ type planner struct {
 	addrs   []map[uint64]bool // the addresses of the sites of each event
 }
 
-func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
+func newPlanner(p *Plan, nonce string) (*planner, error) {
 	minor, _ := p.Binary.GoVersion()
 	processor := p.Binary.File().Processor
 	c := &planner{
-		plan: p, features: on, machine: processor.Machine(), conv: processor.Machine().Go(minor, false), abi0: processor.Machine().Go(minor, true),
+		plan: p, machine: processor.Machine(), conv: processor.Machine().Go(minor, false), abi0: processor.Machine().Go(minor, true),
 		nonce: nonce, limit: 1, open: make(map[shape]int),
 	}
-	if on.Append {
+	if p.Features.Append {
 		sites := 0
 		for i := range p.Funcs {
 			sites += p.siteCount(&p.Funcs[i])
@@ -80,7 +78,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 	sh.runtime = c.plan.GroupSize > 0 && fn < 0
 	i, ok := c.open[sh]
 	// All runtime probes of a shape share one event if events can have several sites, because these probes are few.
-	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
+	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.plan.Features.Append) {
 		i = len(c.events)
 		c.open[sh] = i
 		c.events = append(c.events, c.event(sh, i, values))
@@ -118,7 +116,7 @@ func (c *planner) sharesReturnEvent(sh shape) bool {
 		return true
 	case GoroutineEnd, Recovery:
 		// In older versions of Go, no register holds g where calls return.
-		return !c.plan.ByStack && c.features.Memory
+		return !c.plan.ByStack && c.plan.Features.Memory
 	}
 	return false
 }
@@ -146,12 +144,12 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev.Fields = fieldsOf(ev.Args)
 	n := len(ev.Args)
 	if (sh.kind <= EntryJump || sh.kind == Waiter) && c.plan.Stack > 0 {
-		ev.Args = append(ev.Args, StackArgs(c.plan.Binary, c.plan.Stack, c.features.Arrays)...)
+		ev.Args = append(ev.Args, StackArgs(c.plan.Binary, c.plan.Stack, c.plan.Features.Arrays)...)
 		ev.Fields.Stack = n
 		n += c.plan.StackWords()
 	}
 	if values != nil {
-		ev.Fields.Values, ev.Words, ev.Faults = n, values.Words, c.features.Arrays
+		ev.Fields.Values, ev.Words, ev.Faults = n, values.Words, c.plan.Features.Arrays
 		ev.Args = append(ev.Args, values.Args...)
 	}
 	return ev
@@ -225,7 +223,7 @@ func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 
 
 // emulated reports whether the kernel emulates the instruction of a site instead of single-stepping it.
 func (c *planner) emulated(s offsets.Site) bool {
-	return s.Cost().Emulated || s.Cost().Later != "" && c.features.PushEmulated
+	return s.Cost().Emulated || s.Cost().Later != "" && c.plan.Features.PushEmulated
 }
 
 // identity returns how events identify the goroutine of a call of a function: begin is for the events where calls begin,
@@ -237,7 +235,7 @@ func (c *planner) emulated(s offsets.Site) bool {
 func (c *planner) identity(f *Probe) (begin, end identity) {
 	switch {
 	// Nothing, or only registers, can be fetched. So neither goroutines nor their stacks are known.
-	case !c.plan.identifies() || !c.features.Memory || f.Point || f.ABI == offsets.SystemV:
+	case !c.plan.identifies() || !c.plan.Features.Memory || f.Point || f.ABI == offsets.SystemV:
 		return byThread, byThread
 	case c.plan.ByStack && f.Sites.Check != nil:
 		return byCheckG, byStack

@@ -56,7 +56,7 @@ func TestEventsFor(t *testing.T) {
 		counts bool
 	}{{"counted", []int{1}, true}, {"timed", []int{0, 2}, false}} {
 		before := len(p.Events)
-		events, err := p.EventsFor(modern, test.funcs, test.counts)
+		events, err := p.EventsFor(test.funcs, test.counts)
 		fixture.NoError(t, err)
 		if len(p.Events) != before {
 			t.Error("events are in the plan before they have joined it")
@@ -102,7 +102,7 @@ func TestCountPoint(t *testing.T) {
 	fixture.NoError(t, err)
 	point := Probe{Func: f, Sites: sites, Point: true}
 	p := planIn(t, b, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true, Points: []Probe{point}})
-	events, err := p.EventsFor(modern, []int{0}, true)
+	events, err := p.EventsFor([]int{0}, true)
 	fixture.NoError(t, err)
 	if len(events) != 1 || len(events[0].Sites) != 1 || events[0].Sites[0].Kind != Counter {
 		t.Errorf("events %+v, want one with a Counter", events)
@@ -111,7 +111,7 @@ func TestCountPoint(t *testing.T) {
 
 // planWith returns a plan with a number of functions, and events with one site in each of the given functions.
 func planWith(funcs int, events ...[]int) *Plan {
-	p := &Plan{Mode: Latency}
+	p := &Plan{}
 	for i := range funcs {
 		p.Funcs = append(p.Funcs, Probe{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
 	}
@@ -204,7 +204,7 @@ func TestDeferred(t *testing.T) {
 	if got := placed(p.Events); len(got) != 1 || got[0] != 1 {
 		t.Errorf("at first entries of %v", got)
 	}
-	events, err := p.EventsFor(modern, []int{1, 2}, false)
+	events, err := p.EventsFor([]int{1, 2}, false)
 	if got := placed(events); err != nil || len(got) != 2 || got[1]+got[2] != 2 {
 		t.Errorf("at last entries of %v, %v", got, err)
 	}

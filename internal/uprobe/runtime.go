@@ -162,7 +162,7 @@ const FirstFollowed = 15
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
 	m, curg, known := c.plan.Binary.Internals().Running()
-	if c.m, c.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
+	if c.m, c.curg = m, curg; minor < FirstFollowed || !known || !c.plan.Features.Memory {
 		return false
 	}
 	c.plan.Runtime = runtimeCode(c.plan.Binary.Funcs())
@@ -239,7 +239,6 @@ func (c *planner) addWaits() {
 			Func: &offsets.Func{Name: "[" + name + "]"}, Sites: &offsets.Sites{}, Returns: true,
 		})
 	}
-	c.plan.Waits = len(c.plan.Reasons)
 	if c.plan.Stack == 0 {
 		return
 	}

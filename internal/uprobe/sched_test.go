@@ -49,7 +49,7 @@ func TestSched(t *testing.T) {
 						}
 					}
 				}
-				if !p.Sched || sites[Status] != 1 || sites[Park] != 1 || sites[Switch] != coroutines || !p.Follows || sites[Creation] == 0 {
+				if !p.Sched || sites[Status] != 1 || sites[Park] != 1 || sites[Switch] != coroutines || !p.Follow || sites[Creation] == 0 {
 					t.Errorf("sites %v, want 1 of Status and Park, %d of Switch, some of Creation", sites, coroutines)
 				}
 				for name, in := range map[string]bool{"runtime.bgsweep": true, "runtime.forcegchelper": true, "main.mixed": false, "main.main": false, "runtime.corostart": false} {
@@ -66,8 +66,8 @@ func TestSched(t *testing.T) {
 func TestUnfollowed(t *testing.T) {
 	for version, follow := range map[string]bool{"1.12.17": true, fixture.Current: false} {
 		p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "nest")), Options{Mode: Latency, Features: modern, Follow: follow}, "main.fact")
-		if p.Follows || len(p.Runtime) > 0 || strings.Contains(outline(p), "k ") {
-			t.Errorf("Go %s: follows %v, package runtime at %x", version, p.Follows, p.Runtime)
+		if p.Follow || len(p.Runtime) > 0 || strings.Contains(outline(p), "k ") {
+			t.Errorf("Go %s: follows %v, package runtime at %x", version, p.Follow, p.Runtime)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func FuzzCallers(f *testing.F) {
 	f.Add([]byte("\x00\x10abcdefgh"), uint64(0x8000), uint64(0x9000))
 	f.Fuzz(func(t *testing.T, data []byte, sp, hi uint64) {
 		callers := &Callers{frames: amd64.Processor.Machine().Frames(26), calls: make(map[uint64]callSite)}
-		words := make([]uint64, min(len(data), (&Plan{Stack: MaxStack}).StackWords()))
+		words := make([]uint64, min(len(data), (&Plan{Options: Options{Stack: MaxStack}}).StackWords()))
 		for i := range words {
 			words[i] = sp + 8*uint64(data[i]) - 64
 			callers.calls[words[i]] = callSite{ok: data[i]%5 > 0, root: data[i]%7 == 0, sized: data[i]%4 == 1, bare: data[i]%4 == 2, size: uint64(data[i])}
@@ -120,7 +120,7 @@ func checkStackArgs(t *testing.T, frames *arch.Frames, depth int, arrays bool) {
 			t.Errorf("%s: too many dereferences", a)
 		}
 	}
-	if want := (&Plan{Stack: depth}).StackWords(); words != want {
+	if want := (&Plan{Options: Options{Stack: depth}}).StackWords(); words != want {
 		t.Errorf("depth %d: %d words, want %d", depth, words, want)
 	}
 }

@@ -145,7 +145,7 @@ func (r *run) planLive() (err error) {
 // sayUnfollowed prints a message if the view needs the call that started each goroutine, but ftgo can't find the go
 // statements in the binary. follow says that the view needs these calls.
 func (r *run) sayUnfollowed(follow bool) {
-	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && follow && !r.request.Plan.Follows {
+	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && follow && !r.request.Plan.Follow {
 		r.Say("goroutines are shown apart from the calls that start them, because ftgo does not know where %s creates goroutines", version)
 	}
 }

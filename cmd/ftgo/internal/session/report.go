@@ -80,7 +80,7 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	ends := func(e uprobe.Event) bool {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
 	}
-	if r.needs.Probes.Follow && !r.request.Plan.Follows && slices.ContainsFunc(r.request.Plan.Events, ends) {
+	if r.needs.Probes.Follow && !r.request.Plan.Follow && slices.ContainsFunc(r.request.Plan.Events, ends) {
 		o.Say("goroutines are shown apart from the calls that start them: record with script --tree")
 	}
 	source, err := r.request.Replay(rec)

@@ -181,7 +181,7 @@ func TestPanics(t *testing.T) {
 }
 
 func fakeRun(s trace.Source, v view.View) *run {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Returns: true}}}
+	plan := &uprobe.Plan{Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Returns: true}}}
 	return &run{
 		Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}},
 		view:    v, needs: v.Needs(), source: s, request: engine.Request{Plan: plan, Source: trace.Options{Costs: trace.NoCosts{}}},

@@ -194,7 +194,7 @@ func (s *Script) text(r *run) (string, error) {
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h shows its usage.",
 			printable.Plural(len(plan.Funcs), "function"), printable.Plural(plan.Probes(), "place"), s.Release),
 		About: recording.About{
-			Version: s.Release, Command: s.As, Flags: s.flags.Given(planFlags...), Patterns: s.Funcs, Features: r.request.Probes.Features,
+			Version: s.Release, Command: s.As, Flags: s.flags.Given(planFlags...), Patterns: s.Funcs,
 			Binary: files[0], Plan: plan,
 		},
 		BufferKB: s.BufferKB,

@@ -50,7 +50,7 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	if n := v.incomplete.trees; n > 0 {
 		v.Env.Warn(fmt.Sprintf("%s left out of %s: the limits are %d in a tree and %d in total", printable.Plural(v.incomplete.lines, "line"), printable.Plural(n, "tree"), maxTree, v.trees.total))
 	}
-	if lost > 0 && v.Plan.Follows {
+	if lost > 0 && v.Plan.Follow {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
 	if n := v.trees.untimed; n > 0 {
