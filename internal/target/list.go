@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -46,43 +45,24 @@ func (q *Query) List(say Say, signatures bool) (rows []Listed, err error) {
 	if err != nil {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), err)
 	}
-	unmatched, err := t.choose(say, q)
-	if err != nil {
+	// bodiless are the functions without code: the compiler has inlined all their calls.
+	bodiless := slices.DeleteFunc(slices.Sorted(maps.Keys(inlined)), func(name string) bool {
+		_, ok := b.Lookup(name)
+		return ok
+	})
+	if bodiless, err = t.find(say, q, bodiless); err != nil {
 		return nil, err
 	}
 	for _, f := range t.Funcs {
 		sites, err := b.Sites(f)
 		rows = append(rows, Listed{Func: *f, Sites: sites, Err: err, Inlined: inlined[f.Name]})
 	}
-	// bodiless are the functions without code: the compiler has inlined all their calls.
-	bodiless := slices.DeleteFunc(slices.Sorted(maps.Keys(inlined)), func(name string) bool {
-		_, ok := b.Lookup(name)
-		return ok
-	})
-	selected, elsewhere := symname.Select(slices.Values(bodiless), t.patterns(), t.exclude)
-	all := slices.Concat(selected...)
-	slices.Sort(all)
-	for _, i := range slices.Compact(all) {
-		name := bodiless[i]
+	for _, name := range bodiless {
 		err := errors.New("no code of its own: " + inlinedNote(inlined[name]))
 		rows = append(rows, Listed{Func: offsets.Func{Name: name}, Err: err, Inlined: inlined[name], Note: err.Error()})
 	}
-	for _, i := range unmatched {
-		if slices.Contains(elsewhere, i) {
-			return nil, t.unmatched(q, i)
-		}
-	}
-	for _, a := range t.instructions {
-		found, err := a.resolve(t)
-		if err != nil {
-			return nil, q.located(a.text, err)
-		}
-		for _, p := range found {
-			rows = append(rows, Listed{Func: *p.Func, Sites: p.Sites, Point: true, Err: p.Err})
-		}
-	}
-	if len(rows) == 0 {
-		return nil, q.allExcluded()
+	for _, p := range t.Sites {
+		rows = append(rows, Listed{Func: *p.Func, Sites: p.Sites, Point: true, Err: p.Err})
 	}
 	for i := range rows {
 		if err := rows[i].describe(b, signatures); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -63,7 +64,7 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 		err = t.checkProcessor()
 	}
 	if err == nil {
-		err = t.find(say, q)
+		_, err = t.find(say, q, nil)
 	}
 	if err != nil {
 		t.Binary.Close()
@@ -72,30 +73,38 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 	return t, nil
 }
 
-func (t *Target) find(say Say, q *Query) error {
+// find finds what the arguments select. The arguments may also select functions without code, which find returns.
+func (t *Target) find(say Say, q *Query, bodiless []string) (inlined []string, err error) {
 	for _, a := range t.instructions {
 		found, err := a.resolve(t)
 		if err != nil {
-			return q.located(a.text, err)
+			return nil, q.located(a.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
 	}
 	unmatched, err := t.choose(say, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	selected, elsewhere := symname.Select(slices.Values(bodiless), t.patterns(), t.exclude)
+	for _, i := range slices.Concat(selected...) {
+		inlined = append(inlined, bodiless[i])
+	}
+	slices.Sort(inlined)
+	unmatched = slices.DeleteFunc(unmatched, func(i int) bool { return !slices.Contains(elsewhere, i) })
 	if err := t.findInside(q.Inside); err != nil {
-		return err
+		return nil, err
 	}
-	empty := len(t.Funcs)+len(t.Sites) == 0
+	empty := len(t.Funcs)+len(t.Sites)+len(inlined) == 0
 	if t.ownFuncs && empty {
-		return nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
+		return nil, nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
 	}
 	explained := unmatched[:min(len(unmatched), maxExplained)]
 	for n, i := range explained {
-		err := t.unmatched(q, i)
+		a := &t.include[i]
+		err := q.located(a.text, noMatch(t.Binary, a.pattern.String(), q.Regexp))
 		if !q.AllowUnmatched || empty && n == len(explained)-1 {
-			return err
+			return nil, err
 		}
 		say("%v", err)
 	}
@@ -103,19 +112,9 @@ func (t *Target) find(say Say, q *Query) error {
 		say("%s: no function matches %s", q.Binary, printable.Plural(more, "more pattern"))
 	}
 	if empty && len(q.Funcs) > 0 {
-		return q.allExcluded()
+		return nil, nothingf("%s: all functions that match are excluded", q.Binary)
 	}
-	return nil
-}
-
-// unmatched returns the error of a pattern that matches nothing.
-func (t *Target) unmatched(q *Query, i int) error {
-	a := &t.include[i]
-	return q.located(a.text, noMatch(t.Binary, a.pattern.String(), q.Regexp))
-}
-
-func (q *Query) allExcluded() error {
-	return nothingf("%s: all functions that match are excluded", q.Binary)
+	return slices.Compact(inlined), nil
 }
 
 // maxExplained limits the number of patterns without a match that messages explain. An explanation takes time, because it
