@@ -68,14 +68,7 @@ func draw(s tcell.Screen, handle handler) {
 		return Nothing
 	})
 	for y, line := range lines {
-		text, style := line.Text, styles[line.Style]
-		for x := 0; text != "" && x < width; {
-			rest, columns := s.Put(x, y, text, style)
-			if rest == text {
-				break
-			}
-			text, x = rest, x+columns
-		}
+		s.PutStrStyled(0, y, line.Text, styles[line.Style])
 	}
 	s.Show()
 }

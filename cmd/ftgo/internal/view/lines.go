@@ -117,7 +117,7 @@ func (v *Lines) Take(it *pairing.Item) error {
 		if err := v.advanceTrees(); err != nil {
 			return err
 		}
-		return v.flush()
+		return v.out.Flush()
 	}
 	return nil
 }
@@ -277,7 +277,6 @@ type stream struct {
 	*Scene
 	opt     *Options
 	out     *bufio.Writer
-	flushed time.Time
 	memory  *engine.Memories
 	written uint64 // the number of calls or trees that -n limits
 }
@@ -290,18 +289,6 @@ func (s *stream) begin(scene *Scene) {
 
 // Interval does nothing, because lines are written when calls happen.
 func (s *stream) Interval(*trace.Reading) error { return nil }
-
-// flushEvery is the least time between two flushes. Users do not notice such a delay.
-const flushEvery = 50 * time.Millisecond
-
-// flush writes the buffered lines if the last flush was at least flushEvery ago.
-func (s *stream) flush() error {
-	if s.out.Buffered() == 0 || time.Since(s.flushed) < flushEvery {
-		return nil
-	}
-	s.flushed = time.Now()
-	return s.out.Flush()
-}
 
 // enough reports whether the limit of -n is reached.
 func (s *stream) enough() bool { return s.opt.Calls > 0 && s.written >= s.opt.Calls }

@@ -118,7 +118,7 @@ func (v *Variables) Take(it *pairing.Item) error {
 	case it.Kind == pairing.Forgotten:
 		v.memory.Forget(it.PID)
 	case it.Kind == pairing.Read:
-		return v.flush()
+		return v.out.Flush()
 	}
 	return nil
 }
