@@ -106,25 +106,6 @@ func TestColdPart(t *testing.T) {
 	}
 }
 
-// TestArm64Epilogues checks that a jump through a register after an epilogue ends a call, and that a function with
-// such a jump without an epilogue is rejected.
-func TestArm64Epilogues(t *testing.T) {
-	for _, flags := range [][]string{{"-O2"}, {"-Os"}, {"-O2", "-mbranch-protection=standard"}, {"-O3", "-fno-asynchronous-unwind-tables"}} {
-		b := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "c/epilogue.c", flags...))
-		for _, name := range []string{"sum", "mangled", "leaf"} {
-			f := lookup(t, b, name)
-			s, err := b.Sites(f)
-			if name == "leaf" {
-				if err == nil {
-					t.Errorf("%v, %s: %+v, want an error", flags, name, s)
-				}
-			} else if err != nil || len(s.Tails) != 1 || len(s.Returns) > 0 {
-				t.Errorf("%v, %s: %+v, %v", flags, name, s, err)
-			}
-		}
-	}
-}
-
 // begins returns the sites that may count as the beginning of a call.
 func begins(s *Sites) []Site {
 	if s.Branch != nil {

@@ -24,8 +24,7 @@ func wordAt(w arch.Way, at uint64) uint32 {
 //     adr x2, here; add x1, x2, w1, sxth #2; br x1. Clang: ldrsw x1, [table, x0, lsl #2]; add x1, table, x1; br x1);
 //   - an element of an array of addresses is a switch or a tail call, depending on the addresses in the array;
 //   - any other word of memory (the global offset table, a table of methods, a structure), an argument, or the
-//     result of a call is a tail call;
-//   - with any other source, a jump right after the return address is restored is a tail call.
+//     result of a call is a tail call.
 //
 // All paths that lead to the jump must give the same result.
 func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
@@ -36,10 +35,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	if popsBefore(around, at) {
 		return false, true // compilers emit no switch after an epilogue
 	}
-	if inside, ok = arch.NewSearch(around, Processor).Leads(int(rn(jump)), at); ok {
-		return inside, true
-	}
-	return false, restores(around, at)
+	return arch.NewSearch(around, Processor).Leads(int(rn(jump)), at)
 }
 
 // WrittenLeads decides by the instruction's operands.
@@ -106,9 +102,6 @@ func fromTable(s *arch.Search, r uint32, at uint64) bool {
 	})
 }
 
-// maxEpilogue is the maximum number of instructions of an epilogue, including those that set arguments of a tail call.
-const maxEpilogue = 32
-
 // popsBefore reports whether the instruction above ends an epilogue: it loads the return address from the stack or
 // increases SP.
 func popsBefore(w arch.Way, at uint64) bool {
@@ -121,38 +114,6 @@ func popsBefore(w arch.Way, at uint64) bool {
 	}
 	word := wordAt(w, b)
 	o, known := decode(word)
-	return known && raises(word, o)
-}
-
-// raises reports whether an instruction pops the stack: a load that then increases SP, or ADD of a number to SP.
-func raises(word uint32, o operands) bool {
-	return o.base == stack && o.loads && !o.stores && o.writes&(1<<stack) != 0 || word&0xff8003ff == 0x910003ff
-}
-
-// restores reports whether straight-line code before a jump loads the return address from the stack and increases SP.
-// That is an epilogue, so the jump is a tail call (GCC computes the target of some: addresses in libraries, and
-// pointers that glibc has mangled). The code must hold no branch and no call, and no branch may lead into it.
-func restores(w arch.Way, at uint64) bool {
-	up := false
-	for range maxEpilogue {
-		b, ok := w.Above(at)
-		if before := w.Before(at); !ok || len(before) != 1 || before[0] != b {
-			return false
-		}
-		word := wordAt(w, b)
-		o, known := decode(word)
-		c := classify(word)
-		switch {
-		case isHint(word): // a hint, which may authenticate the return address
-		case !known || c != step && c != address || o.writes&(1<<stack) != 0 && !raises(word, o):
-			return false
-		default:
-			up = up || o.writes&(1<<stack) != 0
-			if o.writes&(1<<link) != 0 {
-				return up && o.base == stack && o.loads && !o.stores
-			}
-		}
-		at = b
-	}
-	return false
+	loads := o.base == stack && o.loads && !o.stores && o.writes&(1<<stack) != 0
+	return known && (loads || word&0xff8003ff == 0x910003ff) // ADD of a number to SP
 }
