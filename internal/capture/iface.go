@@ -28,7 +28,9 @@ const payloadWords = 6
 // errnoWords are the indexes of the words that point to a syscall.Errno in the Err of os.SyscallError and fs.PathError.
 var errnoWords = [2]int64{3, 5}
 
-// dynamic plans how to fetch an interface: the type, and the value if the interface is error or has no methods.
+// dynamic plans how to fetch an interface: the type, and, if the interface is error or has no methods, payloadWords words of
+// the value and the text to which the first of them points. For an error, it also plans the text to which the second and third
+// word point, and the numbers to which the words in errnoWords point.
 func (n *node) dynamic(b *Builder, s source) {
 	types := n.follow(b, s, nil)
 	p := &payload{path: b.path}
@@ -43,40 +45,34 @@ func (n *node) dynamic(b *Builder, s source) {
 	if n.reason != "" {
 		return
 	}
-	data, l := b.follow(s.at(8), nil)
-	n.imag, n.reason = l, data.reason
+	p.data, n.imag = b.follow(s.at(8), nil)
 	isError := IsError(n.typ)
-	if n.reason == "" && (!n.typ.Methods || isError) {
-		p.fill(b, data, isError)
+	if n.reason = p.data.reason; n.reason != "" || n.typ.Methods && !isError {
+		return
 	}
-}
-
-// fill plans how to fetch payloadWords words from data, and the text to which the first of them points. If more is
-// true, as for an error, it also plans the text to which the second and third word point, and the numbers to which the
-// words in errnoWords point.
-func (p *payload) fill(b *Builder, data source, more bool) {
-	p.data = data
-	var reason string
-	if p.at, reason = b.array(data, payloadWords); reason == "" {
-		p.words = payloadWords
-		p.data.guards = nil // decoder.memory checks all words
-	}
-	// behind returns the memory at the address in a word of the array.
+	// behind returns the memory at the address in a word of the value.
 	behind := func(word int64) (to source) {
-		to.base, _, to.reason = data.at(8*word).text(b, 8)
+		to.base, _, to.reason = p.data.at(8*word).text(b, 8)
 		return to
 	}
+	var reason string
+	p.at, reason = b.array(p.data, payloadWords)
+	fetched := reason == ""
 	for word := range int64(3) {
 		// An error may be &MyError{Code, Message}. Most other dynamic values are a string or a number, and then the
 		// second and third word are no addresses: each attempt to read from them costs a page fault.
-		if reason == "" && (word == 0 || more) {
+		if reason == "" && (word == 0 || isError) {
 			_, reason = b.array(behind(word), b.textWords())
 		}
 	}
 	for _, word := range errnoWords {
-		if reason == "" && more {
+		if reason == "" && isError {
 			b.scalar(behind(word), 8, false)
 		}
+	}
+	if fetched {
+		p.words = payloadWords
+		p.data.guards = nil // decoder.memory checks all words
 	}
 	planner := *b
 	planner.sealed, planner.opt.Fields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)

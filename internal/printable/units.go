@@ -11,17 +11,20 @@ func Duration(ns int64) string {
 	if ns < 1000 {
 		return strconv.FormatInt(ns, 10) + "ns"
 	}
-	v := float64(ns) / 1e3
-	for _, unit := range [...]string{"µs", "ms"} {
-		if v < 999.5 {
-			return threeDigits(v) + unit
-		}
-		v /= 1e3
-	}
+	v := float64(ns) / 1e9
 	if v < 9999.5 {
-		return threeDigits(v) + "s"
+		return withUnit(v*1e6, "µs", "ms", "s")
 	}
 	return Rate(v/3600) + "h"
+}
+
+// withUnit formats v with the first of the units with which three digits before the point suffice. Each unit is 1000 times the
+// one before it.
+func withUnit(v float64, units ...string) string {
+	for len(units) > 1 && v >= 999.5 {
+		v, units = v/1e3, units[1:]
+	}
+	return threeDigits(v) + units[0]
 }
 
 // threeDigits formats v ≥ 0 with three significant digits. From 1000 on, it formats all integer digits.
@@ -51,12 +54,7 @@ func Compact(v float64) string {
 	if v < 99999.5 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	for _, unit := range [...]string{"k", "M", "G", "T", "P"} {
-		if v /= 1e3; v < 999.5 {
-			return threeDigits(v) + unit
-		}
-	}
-	return threeDigits(v/1e3) + "E"
+	return withUnit(v/1e3, "k", "M", "G", "T", "P", "E")
 }
 
 // Percent formats part/whole as a percentage. From 10% on it rounds down, so that less than the whole is never 100%.

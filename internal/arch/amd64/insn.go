@@ -29,11 +29,11 @@ var errTruncated = errors.New("decode instruction: code ends inside it")
 var errUnknown = errors.New("decode instruction: undefined or unknown encoding")
 
 // inst is a decoded instruction. Prefix is the number of bytes before the opcode: REX counts as a prefix, VEX, EVEX and
-// XOP do not. Cond is the condition nibble of a jcc (SDM vol. 1, appendix B: 6 is "below or equal", 7 "above"). The
+// XOP do not. ModRM and Imm are the offsets after the opcode and after ModRM, SIB and displacement. Cond is the condition nibble of a jcc (SDM vol. 1, appendix B: 6 is "below or equal", 7 "above"). The
 // conditional jumps jrcxz, loop, loope, loopne, and xbegin, which jumps to its fallback address, have no Cond.
 type inst struct {
 	arch.Inst
-	Prefix int
+	Prefix, ModRM, Imm int
 }
 
 // Legacy prefixes, as bits of a set.
@@ -81,7 +81,7 @@ func decode(code []byte) (in inst, err error) {
 		return inst{}, tooShort
 	}
 	prefix := p
-	f, p := operands(w, p, set, rex)
+	f, modrm, p := operands(w, p, set, rex)
 	switch f {
 	case 0:
 		return inst{}, errUnknown
@@ -92,7 +92,7 @@ func decode(code []byte) (in inst, err error) {
 	if end > len(w) {
 		return inst{}, tooShort
 	}
-	in = inst{arch.Inst{Len: end, Kind: f.kind(), Cond: arch.NoCond}, prefix}
+	in = inst{arch.Inst{Len: end, Kind: f.kind(), Cond: arch.NoCond}, prefix, modrm, p}
 	if f&isDirect != 0 {
 		// With this prefix AMD processors execute a 16-bit branch, while Intel's ignore it (SDM vol. 2 on JMP: near
 		// branches are forced to 64 bits), so even the length is uncertain. xbegin, which alone has immZ here,
@@ -108,25 +108,25 @@ func decode(code []byte) (in inst, err error) {
 	return in, nil
 }
 
-// operands returns the form of the instruction whose opcode is at w[p], and the offset after opcode, ModRM, SIB and
-// displacement. The form is isCut if w ends before this offset.
-func operands(w []byte, p int, set, rex uint8) (form, int) {
+// operands returns the form of the instruction whose opcode is at w[p], the offset after the opcode, and the offset after
+// ModRM, SIB and displacement. The form is isCut if w ends before this offset.
+func operands(w []byte, p int, set, rex uint8) (f form, at, end int) {
 	op := w[p:]
-	f, p := opcode(w, p, set, rex)
+	f, p = opcode(w, p, set, rex)
 	if f&hasModRM == 0 {
-		return f, p
+		return f, p, p
 	}
 	if p == len(w) {
-		return isCut, p
+		return isCut, p, p
 	}
 	modrm := w[p]
 	if !groups[f>>groupShift].defines(modrm) {
-		return 0, p
+		return 0, p, p
 	}
 	n := 1
 	if f&modIgnored == 0 {
 		if n = modrmLen(w[p:]); n == 0 {
-			return isCut, p
+			return isCut, p, p
 		}
 	}
 	switch op[0] {
@@ -152,12 +152,12 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 	case 0x0f:
 		switch {
 		case op[1] == 0x0f && p+n < len(w) && strings.IndexByte(ops3DNow, w[p+n]) < 0:
-			return 0, p
+			return 0, p, p
 		case op[1] == 0x78 && set&(pOpSize|pRepne) != 0:
 			f += 2 // extrq and insertq of SSE4a have two bytes of immediate, vmread has none
 		}
 	}
-	return f, p + n
+	return f, p, p + n
 }
 
 // opcode returns the form of the opcode at w[p], and the offset after it.

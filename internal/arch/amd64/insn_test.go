@@ -107,7 +107,7 @@ var straight = []struct {
 func TestDecodeStraight(t *testing.T) {
 	for _, tt := range straight {
 		t.Run(tt.asm, func(t *testing.T) {
-			code, want := unhex(t, tt.code), inst{arch.Inst{Cond: arch.NoCond}, tt.prefix}
+			code, want := unhex(t, tt.code), inst{Inst: arch.Inst{Cond: arch.NoCond}, Prefix: tt.prefix}
 			if op := code[tt.prefix]; op == 0x90 || op == 0x0f && code[tt.prefix+1] == 0x1f {
 				want.Kind = arch.Nop
 			}
@@ -122,7 +122,7 @@ func checkDecode(t *testing.T, code []byte, want inst) {
 	want.Len = len(code)
 	for _, after := range []string{"", "\x00", "\xff\xff\xff\xff", "\x90\x66\x2e\xc3"} {
 		got, err := decode(append(code[:len(code):len(code)], after...))
-		if err != nil || got != want {
+		if err != nil || got.Inst != want.Inst || got.Prefix != want.Prefix {
 			t.Errorf("decode(% x and % x) = %+v, %v, want %+v", code, after, got, err, want)
 		}
 	}

@@ -2,38 +2,31 @@ package arm64
 
 import "bytes"
 
-// page holds the addresses that an ADRP at an offset loads in both functions. used means that a later instruction has
-// completed and compared them.
+// page holds the addresses that an ADRP at an offset loads in both functions. open means that they differ, and that no later
+// instruction has completed and compared them.
 type page struct {
-	x, y uint64
-	at   int
-	used bool
+	x, y        uint64
+	at          int
+	known, open bool
 }
 
 // Alike compares one word after the other. The address of data takes two instructions: ADRP loads the upper bits,
 // relative to its own page, and an ADD, load or store that uses the register has the lower 12 bits.
 func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool) {
-	var pages [32]*page
-	// done returns the offset of an ADRP that differs between the functions and that no instruction has used.
-	done := func(p *page) (at int, differs bool) {
-		if p == nil || p.used || p.x == p.y {
-			return 0, false
-		}
-		return p.at, true
-	}
+	var pages [32]page
 	for ; at+size <= len(x) && at+size <= len(y); at += size {
-		v, w := word(x[at:]), word(y[at:])
+		v, w, here := word(x[at:]), word(y[at:]), addr+uint64(at)
 		if v&0x9f00001f == 0x90000000|rd(v) && w&0x9f00001f == 0x90000000|rd(v) { // ADRP of the same register
-			if where, differs := done(pages[rd(v)]); differs {
-				return where, false
+			if p := &pages[rd(v)]; p.open {
+				return p.at, false
 			}
-			here := addr + uint64(at)
-			pages[rd(v)] = &page{x: pageOf(v, here), y: pageOf(w, here), at: at}
+			own, other := pageOf(v, here), pageOf(w, here)
+			pages[rd(v)] = page{own, other, at, true, own != other}
 			continue
 		}
-		if p := pages[rn(v)]; p != nil && v&^lowBits == w&^lowBits {
+		if p := &pages[rn(v)]; p.known && v&^lowBits == w&^lowBits {
 			if shift, is := low(v); is {
-				p.used = true
+				p.open = false
 				if !same(p.x+uint64(v>>10&0xfff)<<shift, p.y+uint64(w>>10&0xfff)<<shift, false) {
 					return at, false
 				}
@@ -41,7 +34,6 @@ func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute
 			}
 		}
 		if v&0x9f00001f == 0x10000000|rd(v) && w&0x9f00001f == 0x10000000|rd(v) && v != w { // ADR
-			here := addr + uint64(at)
 			if !same(here+distance(v), here+distance(w), false) {
 				return at, false
 			}
@@ -52,8 +44,8 @@ func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute
 		}
 	}
 	for _, p := range pages {
-		if where, differs := done(p); differs {
-			return where, false
+		if p.open {
+			return p.at, false
 		}
 	}
 	return at, bytes.Equal(x[at:], y[at:])

@@ -12,25 +12,21 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	if exclusive(function, at) && c != loadEx && c != storeEx {
 		return arch.Cost{Refused: "between an exclusive load and its store, which a probe keeps from ever succeeding"}
 	}
-	switch c {
-	case jump, condJump, call, callReg, jumpReg, ret, address:
-		return arch.Cost{Emulated: true}
-	case authRet, authCall, authJump:
-		return arch.Cost{Refused: "branch with pointer authentication"}
-	case newCond:
-		return arch.Cost{Refused: "conditional branch that kernels do not simulate"}
-	case system:
-		return arch.Cost{Refused: "system call"}
-	case refused:
-		return arch.Cost{Refused: "system instruction that kernels do not step", Passable: true}
-	case literal:
-		return arch.Cost{Refused: "load of a literal, which kernels carry out wrongly", Passable: true}
-	case loadEx, storeEx:
-		return arch.Cost{Refused: "exclusive access"}
-	case trap:
-		return arch.Cost{Refused: "raises an exception"}
-	case undefined:
-		return arch.Cost{Refused: errUndefined.Error()}
-	}
-	return arch.Cost{}
+	return costs[c]
 }
+
+// costs lists the costs of the classes, except that of single-stepped instructions.
+var costs = [undefined + 1]arch.Cost{
+	jump: {Emulated: true}, condJump: {Emulated: true}, call: {Emulated: true}, callReg: {Emulated: true}, jumpReg: {Emulated: true},
+	ret: {Emulated: true}, address: {Emulated: true},
+	authRet: {Refused: authenticates}, authCall: {Refused: authenticates}, authJump: {Refused: authenticates},
+	newCond: {Refused: "conditional branch that kernels do not simulate"},
+	system:  {Refused: "system call"},
+	refused: {Refused: "system instruction that kernels do not step", Passable: true},
+	literal: {Refused: "load of a literal, which kernels carry out wrongly", Passable: true},
+	loadEx:  {Refused: "exclusive access"}, storeEx: {Refused: "exclusive access"},
+	trap:      {Refused: "raises an exception"},
+	undefined: {Refused: errUndefined.Error()},
+}
+
+const authenticates = "branch with pointer authentication"
