@@ -1,6 +1,6 @@
 // Package metrics exports counts and latencies of functions for `ftgo export`, which runs for weeks.
 //
-// An [Aggregator] adds up the counts of all files of a program, and returns them as a [Snapshot]. A [Server] answers
+// An [Aggregator] adds up the counts of all files of a program, and returns them as a [Snapshot]. [Serve] answers
 // Prometheus with the latest snapshot: as OpenMetrics, as text or, with native histograms, as protocol buffers. An
 // [Exporter] sends snapshots, and calls as spans, to an OpenTelemetry collector by OTLP over HTTP. It queues them and
 // sends them in the background, so that its callers never wait for the network. No other package imports the libraries

@@ -36,28 +36,8 @@ func NewHandler(latest func() *Snapshot) http.Handler {
 	return mux
 }
 
-// Server serves metrics over HTTP.
-type Server struct {
-	listener net.Listener
-	http     http.Server
-	ended    chan struct{}
-	open     atomic.Int64 // number of connections
-}
-
-// limit is the ConnState callback of the HTTP server. It closes a new connection if maxConnections are open.
-func (s *Server) limit(c net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		if s.open.Add(1) > maxConnections {
-			c.Close()
-		}
-	case http.StateClosed:
-		s.open.Add(-1)
-	}
-}
-
 // Listen listens at a TCP address. Connections wait until Serve is called.
-func Listen(address string) (*Server, error) {
+func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		err = failed.Err // without the address, which the message below has
@@ -65,33 +45,29 @@ func Listen(address string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
 	}
-	return &Server{listener: l, ended: make(chan struct{})}, nil
+	return l, nil
 }
 
-// Address returns the address of the listener, with the actual port even if the port given to Listen was 0.
-func (s *Server) Address() string { return s.listener.Addr().String() }
-
-// Serve begins to answer requests, in the background.
-func (s *Server) Serve(h http.Handler) {
-	s.http = http.Server{
-		Handler: h, ConnState: s.limit, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+// Serve answers requests in the background. It closes each connection after its answer, and a new connection if
+// maxConnections are open.
+func Serve(l net.Listener, h http.Handler) *http.Server {
+	var open atomic.Int64 // number of connections
+	server := &http.Server{
+		Handler: h, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		ConnState: func(c net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				if open.Add(1) > maxConnections {
+					c.Close()
+				}
+			case http.StateClosed:
+				open.Add(-1)
+			}
+		},
 	}
-	s.http.SetKeepAlivesEnabled(false) // so that idle clients have no connections
-	go func() {
-		defer close(s.ended)
-		_ = s.http.Serve(s.listener) // returns http.ErrServerClosed after Close
-	}()
-}
-
-// Close closes the listener and all connections.
-func (s *Server) Close() error {
-	err := s.http.Close()
-	if s.http.Handler == nil {
-		return s.listener.Close()
-	}
-	<-s.ended
-	return err
+	server.SetKeepAlivesEnabled(false)
+	go server.Serve(l) // returns http.ErrServerClosed after Close
+	return server
 }
 
 var suffixes = map[string]string{"s": "_seconds", "1": "_ratio"}

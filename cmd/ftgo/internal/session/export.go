@@ -72,15 +72,15 @@ func (e *Export) Run(ctx context.Context) (err error) {
 			e.Warn(w)
 		}
 	}
-	var server *metrics.Server
+	var listener net.Listener
 	if e.listen != "" {
-		server, err = metrics.Listen(e.listen)
+		listener, err = metrics.Listen(e.listen)
 		if _, wrong := errors.AsType[*net.AddrError](err); wrong {
 			return cli.Usage("export: --listen %q: %w", e.listen, err)
 		} else if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, server.Close()) }()
+		defer listener.Close()
 	}
 	if err := e.openTracefs(); err != nil {
 		return err
@@ -98,9 +98,9 @@ func (e *Export) Run(ctx context.Context) (err error) {
 		e.sender, e.sendInterval = metrics.Start(collector, about), collector.Every
 	}
 	defer e.finish()
-	if server != nil {
-		server.Serve(metrics.NewHandler(e.snapshot))
-		e.Say("serving metrics at http://%s/metrics", server.Address())
+	if listener != nil {
+		defer metrics.Serve(listener, metrics.NewHandler(e.snapshot)).Close()
+		e.Say("serving metrics at http://%s/metrics", listener.Addr())
 	}
 	if e.Duration > 0 {
 		var cancel context.CancelFunc
