@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,7 +28,6 @@ var main string
 // Script is a shell script that records on a machine without ftgo. It checks that the binary is the one in About,
 // defines the events, records the same text that tracefs.Session.Read returns, and removes the events.
 type Script struct {
-	Title string // comment at the top
 	About
 	// Budget is the cost of probes, in percent of a CPU, beyond which the script ends; 0 is no limit. HitNS is the maximum
 	// cost of a hit of each event in nanoseconds. It is needed only for a Budget.
@@ -53,18 +53,15 @@ func (s *Script) Text() (string, error) {
 	}
 	_, nonce, _ := strings.Cut(events[0].Name, "_") // the names of all events end with it
 	var names, probes strings.Builder
-	places, appends, arrays := 0, 0, 0
+	places, appends, arrays := s.Plan.Probes(), 0, 0
+	if places > len(events) {
+		appends = 1
+	}
 	for i := range events {
 		ev := &events[i]
 		fmt.Fprintf(&names, "\n%s", ev.Name)
-		places += len(ev.Sites)
-		if len(ev.Sites) > 1 {
-			appends = 1
-		}
-		for _, a := range ev.Args {
-			if strings.Contains(a.Type, "[") {
-				arrays = 1
-			}
+		if slices.ContainsFunc(ev.Args, func(a tracefs.Arg) bool { return uprobe.ArrayLen(a) > 0 }) {
+			arrays = 1
 		}
 		if err := define(&probes, ev); err != nil {
 			return "", err
@@ -77,10 +74,8 @@ func (s *Script) Text() (string, error) {
 	}
 	binary := &s.Binary
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n")
-	for line := range strings.Lines(s.Title) {
-		b.WriteString("# " + strings.TrimSpace(line) + "\n")
-	}
+	fmt.Fprintf(&b, "#!/bin/sh\n# Records calls of %s at %s, for ftgo report.\n# Made by ftgo %s; sh SCRIPT -h shows its usage.\n",
+		printable.Plural(len(s.Plan.Funcs), "function"), printable.Plural(places, "place"), printable.Text(s.Version))
 	b.WriteString("# shellcheck disable=SC2016,SC2034,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)

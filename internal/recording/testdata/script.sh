@@ -1,5 +1,6 @@
 #!/bin/sh
-# Records calls of 2 functions at 11 places, for ftgo report.
+# Records calls of 1 function at 11 places, for ftgo report.
+# Made by ftgo '$HOME' \ `id`; sh SCRIPT -h shows its usage.
 # shellcheck disable=SC2016,SC2034,SC2317,SC2329 # quotes are meant, traps call functions
 
 binary='/opt/it'\''s `here`/server'

@@ -128,7 +128,7 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	if r.request.Target.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
 	}
-	needs := o.binaryUser(rec)
+	needs := o.binaryUser(rec.Command)
 	o.Binary = rec.Binary.Path
 	lacking := ""
 	switch s := rec.Symbols; {
@@ -193,8 +193,9 @@ func (o *Options) holds(term string) bool {
 	return o.HasTerm != nil && o.HasTerm(term) // nil for diff: no rule about recordings has its flags
 }
 
-// binaryUser names a flag or a value that can't be shown without the binary, or returns "".
-func (o *Options) binaryUser(rec *recording.Recording) string {
+// binaryUser names a flag or a value that can't be shown without the binary, or returns "". recorded is the command that the
+// recording is for.
+func (o *Options) binaryUser(recorded string) string {
 	switch as := o.As; {
 	case o.UsesVariables():
 		return "--by"
@@ -210,12 +211,8 @@ func (o *Options) binaryUser(rec *recording.Recording) string {
 		return "callers"
 	case as == "probe" && o.Errors:
 		return "errors"
-	case as == "trace":
-		for i := range rec.Plan.Events {
-			if f := rec.Plan.Events[i].Fields; f.Values >= 0 && f.Values < len(rec.Plan.Events[i].Args) {
-				return "values"
-			}
-		}
+	case as == "trace" && recorded == "trace":
+		return "values"
 	}
 	return ""
 }

@@ -6,15 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/recording"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -74,10 +73,8 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
 	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
 	fs.Check(func(command string) error {
-		for _, pid := range o.PIDs {
-			if _, err := new(target.Processes).Named(o.Say, strconv.Itoa(pid)); err != nil {
-				return cli.Usage("%s: %v", command, err)
-			}
+		if len(o.PIDs) > 0 && slices.Min(o.PIDs) <= 0 {
+			return cli.Usage("%s: -p %d: not a process id", command, slices.Min(o.PIDs))
 		}
 		return nil
 	})
@@ -191,16 +188,11 @@ func (s *Script) text(r *run) (string, error) {
 	}
 	plan := r.request.Plan
 	out := recording.Script{
-		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h shows its usage.",
-			printable.Plural(len(plan.Funcs), "function"), printable.Plural(plan.Probes(), "place"), s.Release),
 		About: recording.About{
 			Version: s.Release, Command: s.As, Flags: s.flags.Given(planFlags...), Patterns: s.Funcs,
 			Binary: files[0], Plan: plan,
 		},
-		BufferKB: s.BufferKB,
-	}
-	if s.Budget != nil {
-		out.Budget = *s.Budget
+		BufferKB: s.BufferKB, Budget: *cmp.Or(s.Budget, new(float64)),
 	}
 	if len(files) > 1 {
 		out.Symbols = &files[1]
