@@ -36,20 +36,6 @@ type selection struct {
 	Type string
 }
 
-// parseSelections parses the values to show. It leaves out "_", as in Go.
-func parseSelections(items []string) (all []selection, err error) {
-	for _, item := range items {
-		s, err := parseSelection(item)
-		if err != nil {
-			return nil, err
-		}
-		if item != "_" {
-			all = append(all, s)
-		}
-	}
-	return all, nil
-}
-
 // checkUnique returns an error if two values have the same name.
 func checkUnique(all []selection) error {
 	seen := make(map[string]bool)
@@ -222,16 +208,6 @@ func knownType(b *offsets.Binary, name string) (*gotype.Type, error) {
 		}
 	}
 	return t, err
-}
-
-// registerVariable returns the value in a register when a call of a function begins or ends, or the value that the
-// register leads to: "goarg2", "+56(+16(goarg4)):string".
-func registerVariable(b *offsets.Binary, f *offsets.Func, text string) (offsets.Variable, error) {
-	sel, err := parseSelection(text)
-	if err != nil {
-		return offsets.Variable{}, err
-	}
-	return sel.inRegister(b, f)
 }
 
 func typed(b *offsets.Binary, variables []selection) (out []offsets.Variable, err error) {

@@ -120,7 +120,13 @@ func (a *funcArg) readLists(params, results string) (err error) {
 		return err
 	}
 	all := slices.Concat(items, ends)
-	selections, err := parseSelections(all)
+	var selections []selection // without "_", as in Go
+	for _, item := range all {
+		s, failed := parseSelection(item)
+		if err = cmp.Or(err, failed); item != "_" {
+			selections = append(selections, s)
+		}
+	}
 	switch {
 	case !a.hasSignature && (len(ends) == 0 || err == nil && areNames(all)):
 		a.params = selections

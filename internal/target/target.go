@@ -185,8 +185,15 @@ var errLate = errors.New("its register may be in use for something else where th
 func FetchOptions(limits capture.Limits, b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
 		Limits: limits, Features: features, Machine: b.File().Processor.Machine(), Static: staticFetch(b, f),
-		Variable: func(root string) (offsets.Variable, error) { return registerVariable(b, f, root) },
-		Type:     func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
+		// A path may begin with a value in a register: "goarg2", "+56(+16(goarg4)):string".
+		Variable: func(root string) (offsets.Variable, error) {
+			sel, err := parseSelection(root)
+			if err != nil {
+				return offsets.Variable{}, err
+			}
+			return sel.inRegister(b, f)
+		},
+		Type: func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
 	}
 }
 
