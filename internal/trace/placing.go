@@ -158,8 +158,8 @@ func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 	if g := m.groups[groupKey(countOnly, funcs)]; g != nil {
 		return g, nil
 	}
-	if m.eventCount > maxEvents {
-		return nil, m.stopPlacing(fmt.Errorf("%d events are defined, and each takes 45 ms to remove", m.eventCount))
+	if n := len(l.plan.Events); n > maxEvents {
+		return nil, m.stopPlacing(fmt.Errorf("%d events are defined, and each takes 45 ms to remove", n))
 	}
 	events, err := l.plan.EventsFor(funcs, countOnly)
 	if err != nil {
@@ -171,7 +171,6 @@ func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 	}
 	l.plan.Events = slices.Concat(l.plan.Events, events)
 	l.session.Join(g.events)
-	m.eventCount += len(events)
 	m.groups[groupKey(countOnly, funcs)] = g
 	return g, l.stream.Extend()
 }

@@ -18,25 +18,23 @@ import (
 // It is a coroutine of [Live.Read]: it runs between two reads of the stream. Only the work in the kernel runs in another
 // goroutine.
 type sampler struct {
-	l            *Live
-	ctx          context.Context
-	cancel       context.CancelFunc
-	budget       budget.Budget
-	estimates    budget.Estimates
-	load         *load
-	groups       map[string]*group            // by groupKey
-	watched      []*group                     // groups with probes that are always in place
-	runtimeGroup *group                       // the group of the runtime probes, nil without them
-	toPlace      []int                        // functions that have had no probes yet, in the order of the plan
-	toRestore    []int                        // functions that get their probes back
-	hot          []int                        // functions that the last measurement found to be hot
-	stretch      *stretch                     // the present stretch, until its calls are counted
-	eventCount   int                          // number of events defined so far
-	changes      float64                      // number of probes placed and removed, times the number of CPUs that the program uses
-	batchSize    int                          // number of functions that get their probes at once
-	counted      struct{ calls, cpu float64 } // calls, and CPU time in seconds, in all stretches of kind Count
-	exceeded     bool                         // the budget was exceeded, so that some calls are estimated
-	failed       bool                         // no more probes can be placed
+	l         *Live
+	ctx       context.Context
+	cancel    context.CancelFunc
+	budget    budget.Budget
+	estimates budget.Estimates
+	load      *load
+	groups    map[string]*group            // by groupKey
+	watched   []*group                     // groups with probes that are always in place
+	toPlace   []int                        // functions that have had no probes yet, in the order of the plan
+	toRestore []int                        // functions that get their probes back
+	hot       []int                        // functions that the last measurement found to be hot
+	stretch   *stretch                     // the present stretch, until its calls are counted
+	changes   float64                      // number of probes placed and removed, times the number of CPUs that the program uses
+	batchSize int                          // number of functions that get their probes at once
+	counted   struct{ calls, cpu float64 } // calls, and CPU time in seconds, in all stretches of kind Count
+	exceeded  bool                         // the budget was exceeded, so that some calls are estimated
+	failed    bool                         // no more probes can be placed
 
 	placedAt     time.Time     // when probes were last placed
 	measuredAt   time.Time     // when the cost of probes was last measured
@@ -78,7 +76,8 @@ const (
 const unlimited = 1000
 
 // BatchSites returns the number of sites that are placed at once under a budget. If 15,000 sites exist, defining 1,000 more
-// takes 0.1 s. The hot sites among the new ones slow the program down until the sampler finds and removes them.
+// takes 0.1 s, because the kernel compares each probe with all others. The hot sites among the new ones slow the program down
+// until the sampler finds and removes them. The first batch is placed before the first numbers are shown.
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
 // newSampler returns the sampler of a source. It returns nil, a valid sampler that does nothing, if Options.Once is
@@ -90,7 +89,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	share := cmp.Or(l.opt.Budget, unlimited)
 	plan, n := l.plan, len(l.plan.Funcs)
 	m = &sampler{
-		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group), measurePause: minPause, eventCount: len(plan.Events),
+		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group), measurePause: minPause,
 		budget: budget.Budget{Share: share, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
 	}
 	if m.load, err = newLoad(l); err != nil {
@@ -111,7 +110,6 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 		}
 		if len(g.Funcs) == 0 {
 			w.funcs = []int{n}
-			m.runtimeGroup = w
 		}
 		m.groups[groupKey(false, w.funcs)] = w
 		m.watch(w)

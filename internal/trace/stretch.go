@@ -38,7 +38,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	if base := m.load.runtimeIndex; slices.Contains(funcs, base) {
 		funcs = slices.DeleteFunc(slices.Clone(funcs), func(i int) bool { return i == base })
 		if p.Kind == budget.Time {
-			runtime = m.runtimeGroup.events
+			runtime = m.groups[groupKey(false, []int{base})].events
 		}
 	}
 	countOnly := p.Kind != budget.Time && m.l.plan.Mode == uprobe.Latency

@@ -50,7 +50,7 @@ func (d *Diff) ReadArgs(_ string, words, behind []string) error {
 		return cli.Usage("diff: takes OLD... -- NEW..., or OLD NEW (see ftgo diff -h)")
 	}
 	d.sides = [2][]string{words, behind}
-	return checkStdin(slices.Concat(words, behind))
+	return nil
 }
 
 // Run compares the files.

@@ -160,9 +160,3 @@ func (r *run) limitMany(mode uprobe.Mode) {
 		r.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", printable.Plural(wild, "function"), manyBudget)
 	}
 }
-
-// firstSites is the number of sites to probe before the first interval, so that a waiting user sees numbers soon.
-// Defining 1000 probes takes a tenth of a second or less. Defining 15,000 takes seconds, because the kernel compares each
-// probe with all others. With a budget, ftgo probes further sites later, when the budget has room for them. Probes of
-// all hot functions at once would exceed the budget.
-const firstSites = 1000

@@ -118,7 +118,7 @@ func (r *run) planLive() (err error) {
 	r.limitMany(q.Probes.Mode)
 	q.Source.Budget = r.budgetShare()
 	if r.Soon || r.Budget != nil && r.budgetShare() > 0 && len(r.Program) == 0 && !q.Source.Once {
-		q.Probes.FirstSites = cmp.Or(r.FirstSites, min(firstSites, cmp.Or(trace.BatchSites(r.budgetShare()), firstSites)))
+		q.Probes.FirstSites = cmp.Or(r.FirstSites, trace.BatchSites(r.budgetShare()))
 		q.Target.SortByInterest()
 	}
 	q.Probes.Recorded, q.Probes.GroupSize = !r.Filter.All() || r.budgetShare() > 0, r.groupSize()

@@ -21,10 +21,10 @@ import (
 // ReadFiles reads the FILE arguments of report.
 func (o *Options) ReadFiles(_ string, words, program []string) error {
 	if len(words) == 0 || program != nil {
-		return cli.Usage("report: takes FILE..., or - for standard input (see ftgo report -h)")
+		return cli.Usage("report: takes FILE... (see ftgo report -h)")
 	}
 	o.files = words
-	return checkStdin(words)
+	return nil
 }
 
 // Report shows a recording, or the sum of several recordings and JSON files.
@@ -58,11 +58,7 @@ func (o *Options) Report(ctx context.Context) error {
 		return err
 	}
 	defer r.closeBinary()
-	name := input.name
-	if name == "-" {
-		name = "/dev/stdin"
-	}
-	return r.execute(ctx, name, o.Binary, o.tracedPath)
+	return r.execute(ctx, input.Name(), o.Binary, o.tracedPath)
 }
 
 // openReplay returns the run of a recording.
@@ -70,9 +66,9 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	rec, err := recording.Open(input, input.size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
-		return nil, fmt.Errorf("%s: %w (a trace needs the plan of its probes: record with the script of ftgo script)", input.name, err)
+		return nil, fmt.Errorf("%s: %w (a trace needs the plan of its probes: record with the script of ftgo script)", input.Name(), err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", input.name, err)
+		return nil, fmt.Errorf("%s: %w", input.Name(), err)
 	}
 	if r, err = o.planReplay(rec); err != nil {
 		return nil, err

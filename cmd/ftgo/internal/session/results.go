@@ -19,26 +19,18 @@ import (
 // inputFile is a file that report and diff read: a recording, or JSON written by -o json.
 type inputFile struct {
 	*os.File
-	name   string
 	size   int64
 	isJSON bool
 }
 
-// openInput opens a file, or a copy of standard input for "-".
 func openInput(name string) (*inputFile, error) {
-	var f *os.File
-	var err error
-	if name == "-" {
-		f, err = copyStdin()
-	} else {
-		f, err = os.Open(name)
-	}
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("read %s: not a regular file; - reads standard input", name)
+		err = fmt.Errorf("read %s: not a regular file", name) // a recording is read twice
 	}
 	if err != nil {
 		f.Close()
@@ -46,37 +38,11 @@ func openInput(name string) (*inputFile, error) {
 	}
 	begin := make([]byte, 64)
 	n, _ := f.ReadAt(begin, 0) // a later read reports the error
-	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n])}, nil
-}
-
-// copyStdin copies standard input to a temporary file, because ftgo reads a recording twice. The last lines of a recording
-// may be necessary to understand its first lines.
-func copyStdin() (*os.File, error) {
-	f, err := os.CreateTemp("", "ftgo-report-")
-	if err != nil {
-		return nil, err
-	}
-	err = os.Remove(f.Name())
-	if err == nil {
-		_, err = io.Copy(f, os.Stdin)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// checkStdin refuses a second "-", because standard input can be read once.
-func checkStdin(names []string) error {
-	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
-		return cli.Usage("- is given twice: standard input can be read only once")
-	}
-	return nil
+	return &inputFile{f, info.Size(), compare.IsJSON(begin[:n])}, nil
 }
 
 func (g *inputFile) readJSON() ([]*compare.Run, error) {
-	return compare.Read(io.NewSectionReader(g, 0, g.size), g.name)
+	return compare.Read(io.NewSectionReader(g, 0, g.size), g.Name())
 }
 
 // readRuns reads the runs of all files. It reads JSON files in parallel: one after the other, 200 files would take
@@ -120,9 +86,9 @@ func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.
 	}
 	defer r.closeBinary()
 	if err := errors.Join(r.trace(ctx, io.Discard), ctx.Err()); err != nil {
-		return nil, fmt.Errorf("%s: %w", g.name, err)
+		return nil, fmt.Errorf("%s: %w", g.Name(), err)
 	}
-	return []*compare.Run{{File: g.name, Summary: r.last.Summary, Funcs: r.view.(*view.Table).Rows(r.last)}}, nil
+	return []*compare.Run{{File: g.Name(), Summary: r.last.Summary, Funcs: r.view.(*view.Table).Rows(r.last)}}, nil
 }
 
 // showSum merges several runs, and writes the table of their sum.
