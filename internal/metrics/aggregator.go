@@ -9,7 +9,6 @@ package metrics
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -35,7 +34,7 @@ type Aggregator struct {
 // NewAggregator returns an empty Aggregator for a run that began at from.
 func NewAggregator(about About, from time.Time) *Aggregator {
 	return &Aggregator{
-		now: time.Now, about: about, from: from, past: &Snapshot{At: from},
+		now: time.Now, about: about, from: from, past: &Snapshot{At: from, Functions: make(map[string]*stats.Func)},
 		first: make(map[string]time.Time), closed: make(map[string]time.Time),
 	}
 }
@@ -117,7 +116,7 @@ func (s *Source) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open = slices.DeleteFunc(a.open, func(other *Source) bool { return other == s })
-	a.past = addSnapshots(a.past, s.last)
+	a.past.add(s.last)
 	a.past.Run.Probes, a.past.Run.Skipped, a.past.Run.Budget = 0, nil, 0
 	for name := range s.last.Functions {
 		a.closed[name] = a.now()
@@ -130,15 +129,14 @@ func (a *Aggregator) Snapshot() *Snapshot {
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := addSnapshots(a.past, &Snapshot{})
-	s.Probed, s.Since = make(map[string]bool), make(map[string]time.Time)
+	s := &Snapshot{Functions: make(map[string]*stats.Func), Since: make(map[string]time.Time), Probed: make(map[string]bool)}
+	s.add(a.past)
 	for _, source := range a.open {
 		if source.last.Functions == nil {
 			continue // its probes are not armed yet
 		}
-		sum := addSnapshots(s, source.last)
-		sum.Probed, sum.Since, sum.Run.Files = s.Probed, s.Since, withFile(s.Run.Files, source.file)
-		s = sum
+		s.add(source.last)
+		s.Run.Files = withFile(s.Run.Files, source.file)
 		for name := range source.last.Functions {
 			s.Probed[name] = true
 		}
@@ -172,24 +170,20 @@ func withFile(files []File, f File) []File {
 	return files
 }
 
-// addSnapshots returns the sum of the counts of two snapshots, which it leaves unchanged.
-func addSnapshots(a, b *Snapshot) *Snapshot {
-	whole := &Snapshot{At: a.At, Run: a.Run, Functions: make(map[string]*stats.Func, len(a.Functions))}
-	if b.At.After(a.At) {
-		whole.At = b.At
+// add adds the counts of another snapshot, which it leaves unchanged.
+func (s *Snapshot) add(other *Snapshot) {
+	if other.At.After(s.At) {
+		s.At = other.At
 	}
-	whole.Run.Skipped = slices.Clip(whole.Run.Skipped) // so that Add does not append to the array of a
-	whole.Run.Add(&b.Run.Summary)
-	whole.Run.Cost += b.Run.Cost
-	whole.Run.CPU += b.Run.CPU
-	maps.Copy(whole.Functions, a.Functions)
-	for name, f := range b.Functions {
-		if had := whole.Functions[name]; had != nil {
+	r, more := &s.Run, &other.Run
+	r.Add(&more.Summary)
+	r.Plans, r.Failed, r.Cost, r.CPU = r.Plans+more.Plans, r.Failed+more.Failed, r.Cost+more.Cost, r.CPU+more.CPU
+	for name, f := range other.Functions {
+		if had := s.Functions[name]; had != nil {
 			f = plus(had, f)
 		}
-		whole.Functions[name] = f
+		s.Functions[name] = f
 	}
-	return whole
 }
 
 // plus returns the sum of two functions, which it leaves unchanged.
