@@ -171,7 +171,10 @@ func (w *wordLayout) locateInOrder() bool {
 		if slices.ContainsFunc(list, func(a *gotab.Arg) bool { return a.Offset == -1 }) {
 			return false
 		}
-		if a.First() >= lowest || !gotab.Abridged([]gotab.Arg{a}) && next+len(held)+len(list) <= len(w.conv.Ints) {
+		switch fits := next+len(held)+len(list) <= len(w.conv.Ints); {
+		case a.First() < lowest && fits && gotab.Abridged([]gotab.Arg{a}):
+			return false // it may be in registers or, if it has many more words, on the stack
+		case a.First() >= lowest || fits:
 			held = append(held, list...)
 		}
 	}

@@ -12,11 +12,14 @@ import (
 // TestWords compares the words of a stripped program with the parameters in its twin's debug information. Words without
 // "?" must be right without exception.
 func TestWords(t *testing.T) {
-	for _, version := range []string{"1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
+	for _, of := range [][2]string{
+		{"amd64", "1.18.10"}, {"amd64", "1.20.14"}, {"amd64", "1.22.12"}, {"amd64", "1.24.6"}, {"amd64", "1.26.8"}, {"amd64", "1.27.4"}, {"amd64", fixture.Current},
+		{"arm64", "1.18.10"}, {"arm64", "1.20.14"}, {"arm64", "1.22.12"}, {"arm64", "1.24.6"},
+	} {
 		for _, program := range []string{"httpd", "signatures"} {
-			t.Run(version+" "+program, func(t *testing.T) {
-				full := openPath(t, fixture.BuildWith(t, version, program))
-				stripped := openPath(t, fixture.BuildWith(t, version, program, "-ldflags=-s -w"))
+			t.Run(of[0]+" "+of[1]+" "+program, func(t *testing.T) {
+				full := openPath(t, fixture.BuildFor(t, of[0], of[1], program))
+				stripped := openPath(t, fixture.BuildFor(t, of[0], of[1], program, "-ldflags=-s -w"))
 				right, known := compareWords(t, full, stripped)
 				t.Logf("of %d functions with parameters %d are right", known, right)
 				if right*100 < known*95 || known < 700 {
