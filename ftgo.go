@@ -54,7 +54,8 @@ type Tracer struct {
 	Command *exec.Cmd
 	// Recording is a file written by the script of ftgo script. Its calls are yielded as if they happened now. The
 	// script has selected the functions: Funcs, Exclude and Command must be empty. If Binary is set to the traced
-	// program, calls have values and callers.
+	// program, calls have values and callers. Values need a script that was made without the flags --regexp, --wrappers,
+	// --where, --strlen and --items.
 	Recording string
 
 	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get". Globs match no wrappers, which

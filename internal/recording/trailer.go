@@ -19,7 +19,7 @@ import (
 const (
 	// aboutKey begins the line with the plan.
 	aboutKey = "# about "
-	// maxAbout is the maximum length of the line with the plan, in bytes. A plan of 100,000 functions has 25 MB.
+	// maxAbout is the maximum length of the line with the plan, in bytes. A plan of 100,000 functions has 30 MB.
 	maxAbout = 128 << 20
 	// minNonce is the minimum length of the nonce. It makes the line behind the events longer than the name of a
 	// thread.

@@ -76,10 +76,12 @@ func (fs *Flags) check() error {
 	return nil
 }
 
-// Given returns the words of the command line that set some of the flags, each as --NAME=VALUE.
-func (fs *Flags) Given(names ...string) (words []string) {
+// Given returns the words of the command line that set flags of a group, each as --NAME=VALUE.
+func (fs *Flags) Given(group Group) (words []string) {
+	of := newFlags("")
+	group(of)
 	for _, word := range fs.given {
-		if name, _, _ := strings.Cut(word[len("--"):], "="); slices.Contains(names, name) {
+		if name, _, _ := strings.Cut(word[len("--"):], "="); of.Lookup(name) != nil {
 			words = append(words, word)
 		}
 	}

@@ -73,10 +73,8 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	if r, err = o.planReplay(rec); err != nil {
 		return nil, err
 	}
-	ends := func(e uprobe.Event) bool {
-		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
-	}
-	if r.needs.Probes.Follow && !r.request.Plan.Follow && slices.ContainsFunc(r.request.Plan.Events, ends) {
+	hasGoroutine := func(e uprobe.Event) bool { return e.Fields.G >= 0 }
+	if r.needs.Probes.Follow && !r.request.Plan.Follow && slices.ContainsFunc(r.request.Plan.Events, hasGoroutine) {
 		o.Say("goroutines are shown apart from the calls that start them: record with script --tree")
 	}
 	source, err := r.request.Replay(rec)

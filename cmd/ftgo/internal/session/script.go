@@ -53,9 +53,6 @@ func (s *Script) Define(fs *cli.Flags) {
 	s.definePlan(fs)
 }
 
-// planFlags are the flags of script that report needs: those that definePlan defines.
-var planFlags = []string{"errors", "where", "inside", "by", "sum", "regexp", "exclude", "wrappers", "strlen", "items"}
-
 // definePlan defines the flags that a recording contains, so that report can make the recording's plan again.
 func (o *Options) definePlan(fs *cli.Flags) {
 	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
@@ -189,7 +186,7 @@ func (s *Script) text(r *run) (string, error) {
 	plan := r.request.Plan
 	out := recording.Script{
 		About: recording.About{
-			Version: s.Release, Command: s.As, Flags: s.flags.Given(planFlags...), Patterns: s.Funcs,
+			Version: s.Release, Command: s.As, Flags: s.flags.Given(NewOptions(&cli.Env{}).definePlan), Patterns: s.Funcs,
 			Binary: files[0], Plan: plan,
 		},
 		BufferKB: s.BufferKB, Budget: *cmp.Or(s.Budget, new(float64)),
