@@ -26,7 +26,7 @@ var ErrNoSched = errors.New("can't follow goroutines")
 type runtimeProbe struct {
 	kind Kind
 	name string
-	at   func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error)
+	at   func(*offsets.Func, *offsets.Sites) []offsets.Site
 }
 
 // addRuntime adds runtime probes, with fn as Site.Func. If a probe can't be placed, it adds none and returns an error.
@@ -37,9 +37,12 @@ func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 		if !ok {
 			return fmt.Errorf("no %s", p.name)
 		}
-		var err error
-		if found[i], err = p.at(c.plan.Binary, f); err != nil {
+		sites, err := c.plan.Binary.Sites(f)
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		if found[i] = p.at(f, sites); len(found[i]) == 0 {
+			return fmt.Errorf("%s: no such site", p.name)
 		}
 	}
 	for i, p := range probes {
@@ -56,64 +59,46 @@ func (c *planner) has(name string) bool {
 	return ok
 }
 
-// atSites returns a func for runtimeProbe.at. The func returns the sites that pick selects, or an error if pick selects
-// none.
-func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error) {
-	return func(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
-		sites, err := b.Sites(f)
-		if err != nil {
-			return nil, err
-		}
-		if picked := pick(sites); len(picked) > 0 {
-			return picked, nil
-		}
-		return nil, errors.New("no such site")
+// atEntry returns the entry of a function, or the stack check if the function begins with it. A call may run the stack check
+// more than once, if the check fails. This does no harm: a GoroutineEnd that is hit twice counts once. The other functions do
+// not check the stack, or run on the threads' system stacks, which are large enough.
+func atEntry(_ *offsets.Func, s *offsets.Sites) []offsets.Site {
+	if s.CheckOnly {
+		return []offsets.Site{*s.Check}
 	}
+	return []offsets.Site{s.Entry}
 }
 
-var (
-	// atEntry selects the entry of a function, or the stack check if the function begins with it. A call may run the stack
-	// check more than once, if the check fails. This does no harm: a GoroutineEnd that is hit twice counts once. The
-	// other functions do not check the stack, or run on the threads' system stacks, which are large enough.
-	atEntry = atSites(func(s *offsets.Sites) []offsets.Site {
-		if s.CheckOnly {
-			return []offsets.Site{*s.Check}
-		}
-		return []offsets.Site{s.Entry}
-	})
-	atReturns = atSites(func(s *offsets.Sites) []offsets.Site { return s.Returns })
-	atCheck   = atSites(func(s *offsets.Sites) (sites []offsets.Site) {
-		if s.Check != nil {
-			sites = append(sites, *s.Check)
-		}
-		return sites
-	})
-)
+func atReturns(_ *offsets.Func, s *offsets.Sites) []offsets.Site { return s.Returns }
+
+func atCheck(_ *offsets.Func, s *offsets.Sites) []offsets.Site {
+	if s.Check == nil {
+		return nil
+	}
+	return []offsets.Site{*s.Check}
+}
 
 // atGogo returns the calls of runtime.gogo, which resumes a goroutine, in a function. A runtime.gogo that is not in assembly
 // is another function with this name.
-func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
-	gogo, ok := b.Lookup("runtime.gogo")
+func (c *planner) atGogo(f *offsets.Func, _ *offsets.Sites) []offsets.Site {
+	gogo, ok := c.plan.Binary.Lookup("runtime.gogo")
 	if !ok || gogo.ABI != offsets.ABI0 {
-		return nil, errors.New("no runtime.gogo")
+		return nil
 	}
-	calls, err := b.Internals().CallsOf(f, gogo)
-	if err == nil && len(calls) == 0 {
-		err = errors.New("no call of runtime.gogo")
-	}
-	return calls, err
+	calls, _ := c.plan.Binary.Internals().CallsOf(f, gogo) // after an error there are none
+	return calls
 }
 
 // atStatus returns the entry of casgstatus. Up to Go 1.20, it begins with a SUB, which the kernel single-steps. Then
 // atStatus returns a conditional jump instead, if the kernel emulates it.
-func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
-	sites, err := atEntry(b, f)
-	if err == nil && !c.emulated(sites[0]) {
-		if jump, err := b.Internals().FirstBranch(f); err == nil && c.emulated(jump) {
-			sites[0] = jump
+func (c *planner) atStatus(f *offsets.Func, s *offsets.Sites) []offsets.Site {
+	entry := atEntry(f, s)
+	if !c.emulated(entry[0]) {
+		if jump, err := c.plan.Binary.Internals().FirstBranch(f); err == nil && c.emulated(jump) {
+			return []offsets.Site{jump}
 		}
 	}
-	return sites, err
+	return entry
 }
 
 // addEndProbes adds probes in Go's runtime where calls end without a return: the end of a goroutine, also by Goexit,
