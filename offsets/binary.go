@@ -33,8 +33,6 @@ type Binary struct {
 	debug   func() (*debug.Info, error)
 	inlined func() (map[string][]Frame, error) // by the name of the inlined function
 	byName  func() map[string]*Func
-	// dataRefs returns the data references of all instructions, sorted by the address in the file image.Description.
-	dataRefs func() [][2]uint64
 }
 
 // Open opens an ELF file and reads its headers and function symbols. Errors have the form "PATH: cause".
@@ -90,7 +88,6 @@ func (b *Binary) discardCaches() {
 	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(b.image.Description) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	b.byName = sync.OnceValue(b.indexNames)
-	b.dataRefs = sync.OnceValue(b.readDataRefs)
 }
 
 // Close closes the file. Functions and sites remain valid.

@@ -23,10 +23,10 @@ func (b internals) StaticVariable(name string) (Variable, error) {
 
 func (b *Binary) staticVariable(name string) (v Variable, err error) {
 	at := func(t *gotype.Type, addr uint64) Variable {
-		own, ok := b.programAddr(addr, uint64(max(t.Size, 1)))
-		v := Variable{Name: name, Type: t}.inPiece(Piece{Static: true, Disp: int64(own)})
-		if !ok {
-			v.Pieces, v.Err = nil, fmt.Errorf("its address in %s is unknown: no instruction refers to it, or two disagree", b.image.Path())
+		v := Variable{Name: name, Type: t}.inPiece(Piece{Static: true, Disp: int64(addr)})
+		// The linker's flags of a build are in its data, so variables of another build are at other addresses.
+		if from := b.image.Description; from != b.image && (from.BuildID() == "" || from.BuildID() != b.image.BuildID()) {
+			v.Pieces, v.Err = nil, fmt.Errorf("its address in %s is unknown: %s has another build ID", b.image.Path(), from.Path())
 		}
 		return v
 	}

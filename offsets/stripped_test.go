@@ -67,7 +67,6 @@ func TestStripped(t *testing.T) {
 				compareTwins(t, want, openPath(t, stripped))
 				compareTwins(t, want, openPath(t, fixture.Headless(t, stripped)))
 				checkDescribed(t, stripped, want)
-				checkData(t, mode.build(t, version, "-w "), full)
 			})
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
@@ -118,45 +116,4 @@ func (b *Binary) sameCode(f *Func, m *image.Image, own, other []byte) (at int, o
 
 func (b *Binary) isData(m *image.Image, addr uint64) bool {
 	return m.Loaded(addr) && !m.IsCode(addr, addr+1)
-}
-
-// readDataRefs returns the addresses of data that instructions refer to: in the description, and in the program.
-func (b *Binary) readDataRefs() [][2]uint64 {
-	found := make(map[[2]uint64]bool)
-	for i := range b.funcs {
-		f := &b.funcs[i]
-		own, err := b.code(f)
-		if err != nil {
-			continue
-		}
-		other, err := b.image.Description.Code(f.Name, f.Addr, f.Size)
-		if err != nil {
-			continue
-		}
-		b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, _ bool) bool {
-			if b.isData(b.image, x) {
-				found[[2]uint64{y, x}] = true
-			}
-			return true
-		})
-	}
-	return slices.SortedFunc(maps.Keys(found), func(x, y [2]uint64) int { return slices.Compare(x[:], y[:]) })
-}
-
-// programAddr converts the address of a variable in the description to its address in the program, by the
-// references of instructions. ok is false if no instruction refers to the variable, or if two references disagree.
-func (b *Binary) programAddr(addr, size uint64) (own uint64, ok bool) {
-	if b.image.Description == b.image || !b.image.Description.HasCode() {
-		return addr, true
-	}
-	list := b.dataRefs()
-	i, _ := slices.BinarySearchFunc(list, addr, func(r [2]uint64, addr uint64) int { return cmp.Compare(r[0], addr) })
-	for ; i < len(list) && list[i][0]-addr < size; i++ {
-		at := list[i][1] - (list[i][0] - addr)
-		if ok && at != own {
-			return 0, false
-		}
-		own, ok = at, true
-	}
-	return own, ok
 }

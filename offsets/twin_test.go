@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -51,41 +49,6 @@ func checkDescribed(t *testing.T, stripped string, twin *Binary) {
 		if g, w := known(got, &got.Funcs()[i]), known(twin, &twin.Funcs()[i]); g != w {
 			t.Fatalf("got  %s\nwant %s", g, w)
 		}
-	}
-}
-
-// checkData compares the addresses of data that programAddr computes with those of the symbols.
-func checkData(t *testing.T, path, twin string) {
-	t.Helper()
-	b, err := describe(t, path, twin)
-	fixture.NoError(t, err)
-	at := func(m *image.Image) map[string]image.Symbol {
-		found, twice := make(map[string]image.Symbol), make(map[string]bool)
-		m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-			if twice[s.Name] = found[s.Name].Name != ""; s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size < 1<<12 && !strings.Contains(s.Name, ".stmp_") {
-				found[s.Name] = s
-			}
-		})
-		for name, yes := range twice {
-			if yes {
-				delete(found, name)
-			}
-		}
-		return found
-	}
-	own, right := at(b.image), 0
-	for name, s := range at(b.image.Description) {
-		addr, ok := b.programAddr(s.Addr, s.Size)
-		switch want, there := own[name]; {
-		case !ok || !there || want.Size != s.Size:
-		case addr != want.Addr:
-			t.Errorf("%s is at %#x, want %#x (%#x in the twin)", name, addr, want.Addr, s.Addr)
-		default:
-			right++
-		}
-	}
-	if right < 100 {
-		t.Errorf("only %d of %d data have a place", right, len(own))
 	}
 }
 
@@ -154,6 +117,9 @@ func TestNoTwin(t *testing.T) {
 	f, _ := b.Lookup("main.second")
 	if s, err := b.Signature(f); err != nil || s.Source != fromTwin {
 		t.Errorf("of the twin: %+v, %v", s, err)
+	}
+	if v, err := b.Internals().StaticVariable("main.calls"); err != nil || v.Err == nil || v.Type.Name != "int" {
+		t.Errorf("of the twin, where data are at other addresses: %+v, %v", v, err)
 	}
 }
 
