@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -95,14 +94,7 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 		mode = uprobe.Entries
 	}
 	return func(yield func(*Call, error) bool) {
-		j, err := t.job(mode, true)
-		if err == nil {
-			var last *trace.Reading
-			if last, err = j.run(ctx, 0, func(c *Call, _ *Report) bool { return yield(c, nil) }); err == nil {
-				err = j.loss(last)
-			}
-		}
-		if err != nil && !errors.Is(err, errBroken) {
+		if err := t.run(ctx, mode, true, 0, func(c *Call, _ *Report) bool { return yield(c, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -113,11 +105,7 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 // last report comes before the error.
 func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
-		j, err := t.job(uprobe.Latency, false)
-		if err == nil {
-			_, err = j.run(ctx, every, func(_ *Call, r *Report) bool { return yield(r, nil) })
-		}
-		if err != nil && !errors.Is(err, errBroken) {
+		if err := t.run(ctx, uprobe.Latency, false, every, func(_ *Call, r *Report) bool { return yield(r, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -127,12 +115,8 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 // nothing and loses nothing. If PIDs is set, and before Linux 6.12, calls are recorded, and the Report has the number
 // of lost hits.
 func (t *Tracer) Count(ctx context.Context) (*Report, error) {
-	j, err := t.job(uprobe.Count, false)
-	if err != nil {
-		return nil, err
-	}
 	var last Report
-	_, err = j.run(ctx, 0, func(_ *Call, r *Report) bool {
+	err := t.run(ctx, uprobe.Count, false, 0, func(_ *Call, r *Report) bool {
 		last = *r
 		return true
 	})

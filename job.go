@@ -11,10 +11,8 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
-
-// errBroken is returned when the caller's loop ends before the trace.
-var errBroken = errors.New("the loop has ended")
 
 // job is one trace.
 type job struct {
@@ -32,55 +30,66 @@ type job struct {
 	fetch    capture.Limits   // limits of the data behind pointers
 }
 
-// run runs the trace, and always removes the probes. It passes each call or report to give, and ends when give returns
-// false. It returns the last reading.
-func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (last *trace.Reading, err error) {
-	defer func() { err = errors.Join(err, j.close()) }()
+// run runs a trace in a mode, and always removes the probes. If each is true, it passes each call to give, else each report.
+// It ends without an error when give returns false.
+func (t *Tracer) run(ctx context.Context, mode uprobe.Mode, each bool, every time.Duration, give func(*Call, *Report) bool) (err error) {
+	j, err := t.job(mode, each)
+	if err != nil {
+		return err
+	}
+	broken := false
+	defer func() {
+		if err = errors.Join(err, j.close()); broken {
+			err = nil // the caller's loop can't take an error any more
+		}
+	}()
 	totals := engine.NewTotals(j.request.Plan, engine.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
 	if err := j.source.Arm(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return nil, nil
+			return nil
 		}
-		return nil, unsupported(err)
+		return unsupported(err)
 	}
-	// reading adds the totals to a reading. If totals are yielded, it passes them to give.
+	// reading adds the totals to a reading, and passes them to give if each is false.
 	reading := func() (*trace.Reading, error) {
 		r, err := j.source.Reading()
-		if r == nil {
-			return nil, err
-		}
-		if totals.At(r); !j.each && !give(nil, j.report(r)) {
-			return r, errBroken
+		if r != nil {
+			totals.At(r)
+			broken = !each && !give(nil, j.report(r))
 		}
 		return r, err
 	}
+	var failed error
 	for it, err := range trace.Run(ctx, j.source, j.program, trace.Limits{Interval: every}) {
 		if err != nil {
-			return nil, err
+			failed = err
+			break
 		}
 		totals.Take(it)
-		goOn := true
 		switch {
-		case it.Kind == pairing.Began && j.each:
-			goOn = give(j.call(it.Call, Open), nil)
-		case it.Kind == pairing.Ended && j.each:
-			goOn = give(j.call(it.Call, Outcome(it.Call.Outcome)), nil)
+		case it.Kind == pairing.Began && each:
+			broken = !give(j.call(it.Call, Open), nil)
+		case it.Kind == pairing.Ended && each:
+			broken = !give(j.call(it.Call, Outcome(it.Call.Outcome)), nil)
 		case it.Kind == pairing.Marked:
-			if _, err := reading(); err != nil {
-				return nil, err
-			}
+			_, failed = reading()
 		case it.Kind == pairing.Forgotten && j.memories != nil:
 			j.memories.Forget(it.PID)
 		}
-		if !goOn {
-			return nil, errBroken
+		if broken || failed != nil {
+			return failed
 		}
 	}
-	last, err = reading()
-	if last != nil && last.Written && err == nil {
-		err = j.request.Target.WrittenTo()
+	last, err := reading()
+	switch err = errors.Join(failed, err); {
+	case err != nil || last == nil: // last is nil if ctx was done before the trace began
+		return err
+	case last.Written:
+		return j.request.Target.WrittenTo()
+	case each:
+		return j.loss(last)
 	}
-	return last, err
+	return nil
 }
 
 // close removes the probes, ends the program and closes all files.

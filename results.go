@@ -260,11 +260,8 @@ func (j *job) doubt(t *trace.Reading) error {
 	return nil
 }
 
-// loss returns a [LossError], or nil if nothing was lost. last is nil if ctx was done before the trace began.
+// loss returns a [LossError], or nil if nothing was lost.
 func (j *job) loss(last *trace.Reading) error {
-	if last == nil {
-		return nil
-	}
 	e := &LossError{Hits: last.Hits, Lost: last.Lost, Unknown: j.doubt(last), Funcs: make(map[string]uint64)}
 	for _, f := range last.Whole {
 		if f.Lost > 0 {

@@ -92,10 +92,11 @@ func (e *Export) Run(ctx context.Context) (err error) {
 	e.counts = metrics.NewAggregator(about, time.Now())
 	e.probed, e.failed, e.ended = make(map[procfs.Inode]*exportedFile), make(failures), make(chan *exportedFile)
 	if e.Limited() {
-		e.scope = target.NewLiveScope(&e.Processes)
+		e.scope.LiveScope = target.NewLiveScope(&e.Processes)
 	}
+	var sendInterval time.Duration
 	if collector != nil {
-		e.sender, e.sendInterval = metrics.Start(collector, about), collector.Every
+		e.sender, sendInterval = metrics.Start(collector, about), collector.Every
 	}
 	defer e.finish()
 	if listener != nil {
@@ -108,7 +109,7 @@ func (e *Export) Run(ctx context.Context) (err error) {
 		defer cancel()
 		e.Duration = 0 // only the context ends the runs
 	}
-	return e.loop(ctx)
+	return e.loop(ctx, sendInterval)
 }
 
 // sends reports whether export sends by OTLP. With --otlp, it sends. Without --otlp, it sends if an environment variable
@@ -121,19 +122,7 @@ func (e *Export) sends() bool {
 // over a minute is off by half a percent at most.
 const defaultInterval = 250 * time.Millisecond
 
-// sendMetrics sends a snapshot if sendInterval has passed since the last one. It also prints warnings about earlier
-// snapshots.
-func (e *Export) sendMetrics() {
-	if e.sender == nil {
-		return
-	}
-	if now := time.Now(); now.Sub(e.lastSent) >= e.sendInterval {
-		e.lastSent = now
-		e.sender.Metrics(e.snapshot())
-	}
-	e.warnNews()
-}
-
+// warnNews prints the sender's warnings.
 func (e *Export) warnNews() {
 	for _, text := range e.sender.Messages() {
 		e.Warn(text)

@@ -33,7 +33,7 @@ func TestAwaitedFileFails(t *testing.T) {
 			opened: opened, view: &view.Export{}, source: e.counts.Open(),
 			run: &backgroundRun{cancel: func() {}, canceled: func() bool { return false }, done: over, err: torn},
 		}
-		if err := e.finishRun(f); (err == nil) != waiting {
+		if err := e.finishRun(f, false); (err == nil) != waiting {
 			t.Errorf("waited for %v: %v", waiting, err)
 		}
 		if strings.Contains(told.String(), "torn") != waiting {

@@ -25,26 +25,32 @@ import (
 // for replaced files that older processes still execute.
 type Export struct {
 	*Options
+	ExportFlags
+	scope    exportScope
+	words    []string // the FUNC arguments as the user gave them: @FILE still stands for a list
+	counts   *metrics.Aggregator
+	sender   *metrics.Exporter // sends by OTLP; nil if export sends nothing
+	probed   map[procfs.Inode]*exportedFile
+	failed   failures
+	ended    chan *exportedFile
+	armed    bool // a run has armed its probes
+	waiting  bool // ftgo has said that it waits, because the program had no file
+	lastWalk time.Time
+}
+
+// ExportFlags are the flags that only export has.
+type ExportFlags struct {
 	listen string
 	otlp   string // the URL of a collector
 	spans  bool   // also send calls
 	name   string // trace the files that processes of this name run
+}
 
-	scope        *target.LiveScope // the processes of --container or --cgroup; nil means all processes
-	scopeErr     string            // the last warning about the scope; the same warning is not printed again
-	saidMissed   bool              // the warning about processes that ended too early was printed
-	words        []string          // the FUNC arguments as the user gave them: @FILE still stands for a list
-	counts       *metrics.Aggregator
-	probed       map[procfs.Inode]*exportedFile
-	failed       failures
-	ended        chan *exportedFile
-	armed        bool // a run has armed its probes
-	waiting      bool // ftgo has said that it waits, because the program had no file
-	ending       bool // loop ends all runs
-	lastWalk     time.Time
-	sender       *metrics.Exporter // sends by OTLP; nil if export sends nothing
-	sendInterval time.Duration     // the time between two sent snapshots
-	lastSent     time.Time         // the time of the last sent snapshot
+// exportScope is the scope of --container or --cgroup.
+type exportScope struct {
+	*target.LiveScope        // nil means all processes
+	lookErr           string // the last warning of Look; the same warning is not printed again
+	saidMissed        bool   // the warning about processes that ended too early was printed
 }
 
 // started reports whether a run has armed its probes, or ftgo has said that it waits for the program. From then on, an
@@ -77,8 +83,9 @@ const (
 	walkInterval = 500 * time.Millisecond // between walks over all processes
 )
 
-// loop starts and ends runs until ctx is done, or until an error ends the command. Then it removes all probes.
-func (e *Export) loop(ctx context.Context) (err error) {
+// loop starts and ends runs until ctx is done, or until an error ends the command. Then it removes all probes. It sends a
+// snapshot each sendInterval, if there is a sender.
+func (e *Export) loop(ctx context.Context, sendInterval time.Duration) (err error) {
 	// From now on, ftgo reads the lists of functions again at each SIGHUP. Until now, SIGHUP ended ftgo, because no probe
 	// was armed.
 	reload := make(chan os.Signal, 1)
@@ -87,18 +94,22 @@ func (e *Export) loop(ctx context.Context) (err error) {
 	defer signal.Stop(reload)
 	runs, cancel := context.WithCancel(ctx)
 	defer func() {
-		e.ending = true
 		cancel()
 		for len(e.probed) > 0 {
-			err = errors.Join(err, e.finishRun(<-e.ended))
+			err = errors.Join(err, e.finishRun(<-e.ended, true))
 		}
 	}()
+	var lastSent time.Time
 	for poll := time.Tick(pollInterval); ; {
 		if err := e.update(runs); err != nil {
 			return err
 		}
-		if e.started() {
-			e.sendMetrics()
+		if e.sender != nil && e.started() {
+			if now := time.Now(); now.Sub(lastSent) >= sendInterval {
+				lastSent = now
+				e.sender.Metrics(e.snapshot())
+			}
+			e.warnNews()
 		}
 		select {
 		case <-ctx.Done():
@@ -106,7 +117,7 @@ func (e *Export) loop(ctx context.Context) (err error) {
 		case <-reload:
 			e.reload()
 		case f := <-e.ended:
-			if err := e.finishRun(f); err != nil {
+			if err := e.finishRun(f, false); err != nil {
 				return err
 			}
 		case <-poll:
@@ -122,7 +133,7 @@ func (e *Export) update(ctx context.Context) error {
 	var all procfs.Programs // the result of one walk, which serves all questions about processes
 	if walk {
 		e.lastWalk, all = time.Now(), procfs.RunningPrograms()
-	} else if e.name != "" || e.scope != nil {
+	} else if e.name != "" || e.scope.LiveScope != nil {
 		return nil
 	}
 	current, err := e.currentFiles(all)
@@ -133,7 +144,7 @@ func (e *Export) update(ctx context.Context) error {
 	if len(current) == 0 && len(e.probed) == 0 && !e.waiting {
 		e.waiting = true
 		name := cmp.Or(e.name, e.Binary)
-		if e.scope != nil {
+		if e.scope.LiveScope != nil {
 			name += " in " + e.scope.Scope()
 		}
 		e.Say("waiting for %s", name)
@@ -151,7 +162,7 @@ func (e *Export) update(ctx context.Context) error {
 			continue
 		}
 		running := all.Running(f.link())
-		if e.scope != nil {
+		if e.scope.LiveScope != nil {
 			running = slices.DeleteFunc(running, func(pid int) bool { return !e.scope.Has(pid) })
 		}
 		f.source.SetPIDs(running)
@@ -160,8 +171,8 @@ func (e *Export) update(ctx context.Context) error {
 			f.run.cancel()
 		}
 	}
-	if e.scope != nil && e.scope.Missed() && !e.saidMissed {
-		e.saidMissed = true
+	if e.scope.LiveScope != nil && e.scope.Missed() && !e.scope.saidMissed {
+		e.scope.saidMissed = true
 		e.Warn("a process ended before ftgo knew whether it was in " + e.scope.Scope() + ": calls of such processes are not counted")
 	}
 	return nil
@@ -189,16 +200,16 @@ func (e *Export) updateInodes() {
 // returns the error. Later, it prints the error as a warning.
 func (e *Export) currentFiles(all procfs.Programs) ([]target.File, error) {
 	pids, among := []int(nil), func(int) bool { return true }
-	if e.scope != nil {
+	if e.scope.LiveScope != nil {
 		var err error
 		pids, err = e.scope.Look(e.Say)
 		switch text := fmt.Sprint(err); {
 		case err == nil:
-			e.scopeErr = ""
+			e.scope.lookErr = ""
 		case !e.started():
 			return nil, err
-		case text != e.scopeErr:
-			e.scopeErr = text
+		case text != e.scope.lookErr:
+			e.scope.lookErr = text
 			e.Warn(text)
 		}
 		among = func(pid int) bool { return slices.Contains(pids, pid) }
@@ -206,7 +217,7 @@ func (e *Export) currentFiles(all procfs.Programs) ([]target.File, error) {
 	switch {
 	case e.name != "":
 		return target.FilesOf(all.Named(e.name, among)), nil
-	case e.scope != nil:
+	case e.scope.LiveScope != nil:
 		return target.FilesBelow(e.Binary, pids), nil
 	}
 	return target.FilesNamed(e.Binary), nil
@@ -220,7 +231,7 @@ func (e *Export) start(ctx context.Context, file target.File) {
 	o := *e.Options
 	o.Binary, o.Funcs = file.Path, slices.Clone(e.Funcs)
 	o.AllowUnmatched = e.armed
-	if e.scope != nil {
+	if e.scope.LiveScope != nil {
 		o.Among = e.scope.Has
 	}
 	f := &exportedFile{File: file, opened: opened}
@@ -241,13 +252,13 @@ func (e *Export) start(ctx context.Context, file target.File) {
 	e.Ready = 0 // only the first run writes "ready"
 }
 
-// finishRun releases a run that has ended, and handles the run's error:
+// finishRun releases a run that has ended, and handles the run's error. ending says that loop ends all runs:
 //   - If the run was canceled before its probes were armed, finishRun ignores the error of the cancellation.
 //   - If export has not started, finishRun returns the error, which ends the command.
 //   - If the run was canceled because loop ends all runs, finishRun returns the error.
 //   - If the run was canceled because a file or the functions were replaced, finishRun prints a warning.
 //   - If the run failed without being canceled, the file may have been incomplete. A later update tries it again.
-func (e *Export) finishRun(f *exportedFile) error {
+func (e *Export) finishRun(f *exportedFile, ending bool) error {
 	<-f.run.done
 	f.run.panicked.Raise()
 	canceled := f.run.canceled()
@@ -261,7 +272,7 @@ func (e *Export) finishRun(f *exportedFile) error {
 	switch {
 	case err == nil, canceled && endedEarly(err):
 		return nil
-	case !e.started(), canceled && e.ending:
+	case !e.started(), canceled && ending:
 		return err
 	case canceled:
 		_, text := cli.ExitStatus(err)
