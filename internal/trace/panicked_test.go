@@ -27,7 +27,8 @@ func TestBackgroundPanics(t *testing.T) {
 					t.Errorf("panicked with %q", text)
 				}
 			}()
-			m := &sampler{wake: time.NewTimer(0), measureNext: time.Now().Add(time.Hour), measuredAt: time.Now().Add(time.Hour)}
+			later := time.Now().Add(time.Hour)
+			m := &sampler{wake: time.NewTimer(0), load: &load{measureNext: later, measuredAt: later}}
 			m.resume, m.stop = iter.Pull(func(yield func(error) bool) {
 				m.yield = yield
 				m.runBackground(func() error { panic("broken") })

@@ -84,7 +84,7 @@ func (m *sampler) disarmHot() error {
 			m.estimates.AddFirst(calls)
 		})
 	}
-	m.measurePause = minPause
+	m.load.measurePause = minPause
 	return m.disarm(events)
 }
 
@@ -224,7 +224,7 @@ func (m *sampler) place(list *[]int) error {
 	}
 	m.measure() // ends the measured time without these probes
 	m.watch(g)
-	m.measurePause = minPause
-	m.measureNext = time.Now().Add(m.measurePause)
+	m.load.measurePause = minPause
+	m.load.measureNext = time.Now().Add(m.load.measurePause)
 	return nil
 }

@@ -36,13 +36,8 @@ type sampler struct {
 	exceeded  bool                         // the budget was exceeded, so that some calls are estimated
 	failed    bool                         // no more probes can be placed
 
-	placedAt     time.Time     // when probes were last placed
-	measuredAt   time.Time     // when the cost of probes was last measured
-	measureNext  time.Time     // when the cost is measured next
-	measurePause time.Duration // between two measurements
-	cpu          time.Duration // the program's CPU time at the last measurement
-	eventsRead   uint64        // number of events read at the last measurement
-	changing     bool          // disarmHot or runStretch is running: wait does not call disarmHot
+	placedAt time.Time // when probes were last placed
+	changing bool      // disarmHot or runStretch is running: wait does not call disarmHot
 
 	wake   *time.Timer          // wakes the next read
 	resume func() (error, bool) // runs the coroutine until the next read
@@ -89,7 +84,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	share := cmp.Or(l.opt.Budget, unlimited)
 	plan, n := l.plan, len(l.plan.Funcs)
 	m = &sampler{
-		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group), measurePause: minPause,
+		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group),
 		budget: budget.Budget{Share: share, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
 	}
 	if m.load, err = newLoad(l); err != nil {
@@ -122,7 +117,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	}
 	m.exceeded = len(m.toPlace) > 0
 	m.placedAt = time.Now()
-	m.cpu, m.measuredAt, m.measureNext = m.load.cpuTime(), m.placedAt, m.placedAt.Add(m.measurePause)
+	m.load.cpu, m.load.measuredAt, m.load.measureNext = m.load.cpuTime(), m.placedAt, m.placedAt.Add(m.load.measurePause)
 	m.resume, m.stop = iter.Pull(iter.Seq[error](m.run))
 	return m, nil
 }
@@ -207,7 +202,7 @@ func (m *sampler) wait(until time.Time) error {
 			return errEnded
 		}
 		now := time.Now()
-		if m.stretch == nil && (!now.Before(m.measureNext) || m.exceedsBudget(now)) {
+		if m.stretch == nil && (!now.Before(m.load.measureNext) || m.exceedsBudget(now)) {
 			m.measure()
 		}
 		if len(m.hot) > 0 && !m.changing {
@@ -232,7 +227,7 @@ func (m *sampler) setWake(until time.Time) {
 		rest = min(time.Duration(m.budget.Share*float64(maxPause)), maxWatchRest)
 	}
 	if m.stretch == nil {
-		rest = min(rest, time.Until(m.measureNext))
+		rest = min(rest, time.Until(m.load.measureNext))
 	}
 	if left := time.Until(until); left > 0 {
 		rest = min(rest, left)
@@ -243,7 +238,7 @@ func (m *sampler) setWake(until time.Time) {
 // exceedsBudget reports whether the events that were read since the last measurement cost more CPU time than the budget
 // allows in 50 ms.
 func (m *sampler) exceedsBudget(now time.Time) bool {
-	return now.Sub(m.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.eventsRead) > m.budget.Allowed()/20
+	return now.Sub(m.load.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.load.eventsRead) > m.budget.Allowed()/20
 }
 
 // overspent reports whether the probes of the present stretch cost more than planned: a function may have become hot.
@@ -282,7 +277,7 @@ func (m *sampler) runBackground(do func() error) (err error) {
 func (m *sampler) measure() {
 	profile, took, err := m.load.readCounters(m.l.session)
 	now, used := time.Now(), m.load.cpuTime()
-	m.measureNext = now.Add(maxPause)
+	m.load.measureNext = now.Add(maxPause)
 	if err != nil { // if the counters stay unreadable, the last Reading returns the error
 		return
 	}
@@ -295,12 +290,12 @@ func (m *sampler) measure() {
 	}
 	m.budget.Funcs[m.load.runtimeIndex].Timed = m.load.costs.Typical.Emulated / 1e9
 	spent := m.load.update(profile)
-	seconds, cpu := now.Sub(m.measuredAt).Seconds(), (used - m.cpu).Seconds()
+	seconds, cpu := now.Sub(m.load.measuredAt).Seconds(), (used - m.load.cpu).Seconds()
 	// The highest cost of a hit keeps the budget where probes cost more than usual.
 	m.budget.Spend(seconds, cpu, min(spent*m.load.maxCostRatio(), max(cpu, spent)))
-	m.eventsRead, m.measuredAt, m.cpu = m.l.stream.Events(), now, used
-	m.measurePause = min(2*m.measurePause, maxPause)
-	m.measureNext = now.Add(max(m.measurePause, time.Duration(float64(took)/measureShare)))
+	m.load.eventsRead, m.load.measuredAt, m.load.cpu = m.l.stream.Events(), now, used
+	m.load.measurePause = min(2*m.load.measurePause, maxPause)
+	m.load.measureNext = now.Add(max(m.load.measurePause, time.Duration(float64(took)/measureShare)))
 	if s := m.stretch; s != nil {
 		s.cpuAround, s.secondsAround, s.spentAround = s.cpuAround+cpu, s.secondsAround+seconds, s.spentAround+spent
 		return
