@@ -92,17 +92,12 @@ func (d *Info) listFuncs(u *unit) error {
 // attr returns an attribute of an entry. If the entry does not have it, attr looks in the entry of which this entry is a
 // copy.
 func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
-	for range 4 {
-		if v := e.Val(a); v != nil {
-			return v
-		}
-		origin := ref(e, dwarf.AttrAbstractOrigin)
-		if origin == 0 {
-			return nil
-		}
-		var err error
-		if e, err = d.at(origin); err != nil {
-			return nil
+	if v := e.Val(a); v != nil {
+		return v
+	}
+	if origin := ref(e, dwarf.AttrAbstractOrigin); origin != 0 {
+		if original, err := d.at(origin); err == nil {
+			return original.Val(a)
 		}
 	}
 	return nil

@@ -37,11 +37,8 @@ func Unknown(name string, size int64) *gotype.Type {
 }
 
 func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
-	if depth > maxTypeDepth {
-		return Unknown("?", -1)
-	}
 	e, err := d.at(at)
-	if err != nil {
+	if err != nil || depth > maxTypeDepth {
 		return Unknown("?", -1)
 	}
 	name, size := typeName(val[string](e, dwarf.AttrName)), int64(-1)
@@ -86,8 +83,6 @@ func typeName(name string) string {
 	return strings.TrimPrefix(shapeless.Replace(name), "noalg.")
 }
 
-func numberAlign(size int64) int64 { return max(1, min(size, 8)) }
-
 // encodings maps DW_ATE_… (DWARF 5, 7.8) to kinds of package reflect.
 var encodings = map[int64]reflect.Kind{
 	0x02: reflect.Bool, 0x03: reflect.Complex128, 0x04: reflect.Float64, 0x05: reflect.Int, 0x06: reflect.Int,
@@ -96,12 +91,11 @@ var encodings = map[int64]reflect.Kind{
 
 // baseType returns the type of a number or a bool.
 func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
-	t := &gotype.Type{Name: name, Size: size, Align: numberAlign(size), Kind: encodings[val[int64](e, dwarf.AttrEncoding)]}
-	isComplex := t.Kind == reflect.Complex128
-	if isComplex {
-		t.Align = numberAlign(size / 2)
+	t := &gotype.Type{Name: name, Size: size, Align: size, Kind: encodings[val[int64](e, dwarf.AttrEncoding)]}
+	if t.Kind == reflect.Complex128 {
+		t.Align = size / 2
 	}
-	if !slices.Contains([]int64{1, 2, 4, 8}, size) && (size != 16 || !isComplex) {
+	if !slices.Contains([]int64{1, 2, 4, 8}, t.Align) {
 		return Unknown(name, size)
 	}
 	return t
