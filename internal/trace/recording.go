@@ -55,24 +55,14 @@ func (r *Recording) Mark() error { return nil }
 
 // Read yields the next items. After Stop it yields only the calls that are still open.
 func (r *Recording) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
+	if !r.stopped {
+		return r.stream.Read(ctx)
+	}
 	return func(yield func(*pairing.Item, error) bool) {
-		if !r.stopped && !r.done {
-			ended := false
-			for it, err := range r.stream.Read(ctx) {
-				if ended = errors.Is(err, io.EOF); !ended && !yield(it, err) {
-					return
-				}
-			}
-			if !ended {
+		r.done = true
+		for it := range r.stream.Finish() {
+			if !yield(it, nil) {
 				return
-			}
-		}
-		if !r.done {
-			r.done = true
-			for it := range r.stream.Finish() {
-				if !yield(it, nil) {
-					return
-				}
 			}
 		}
 		yield(nil, io.EOF)
