@@ -145,10 +145,6 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	return c, nil
 }
 
-func (n *node) fetched() bool {
-	return n.reason == "" && n.typ.Size > 0 && (len(n.kids) == 0 || slices.ContainsFunc(n.kids, (*node).fetched))
-}
-
 // fetch adds an argument, unless an equal one exists already, and returns the index of its first word. If it can't add
 // the argument, reason says why.
 func (b *Builder) fetch(text, typ string, count, bytes int) (at int, reason string) {
