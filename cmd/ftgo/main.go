@@ -62,39 +62,34 @@ func newEnv(stdout, stderr io.Writer) *cli.Env {
 	return &cli.Env{Stdout: stdout, Stderr: stderr, Terminal: cli.IsTerminal(stderr), ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, CostFuncs: costFunctions, Release: releaseName()}
 }
 
+// aliases are other names of commands.
+var aliases = map[string]string{"-h": "help", "--help": "help", "--version": "version", "recipes": "recipe"}
+
 func dispatch(ctx context.Context, e *cli.Env, args []string) error {
 	if len(args) == 0 {
 		help(e.Stderr, commands(e))
 		return cli.Usage("no command")
 	}
-	switch args[0] {
-	case "-h", "--help":
-		args = append([]string{"help"}, args[1:]...)
-	case "recipes":
-		args[0] = "recipe"
-	case "--version":
-		args = []string{"version"}
-	case cli.CompleteArg: // for completion scripts, not listed in the help
-		return cli.Complete(e, commands(e), args[1:])
-	case "demo":
-		if len(args) == 2 && args[1] == workloadArg {
-			_, err := fmt.Fprintln(e.Stdout, runWorkload())
-			return err
-		}
+	all, name := commands(e), cmp.Or(aliases[args[0]], args[0])
+	switch {
+	case name == cli.CompleteArg: // for completion scripts, not listed in the help
+		return cli.Complete(e, all, args[1:])
+	case name == "demo" && len(args) == 2 && args[1] == workloadArg:
+		_, err := fmt.Fprintln(e.Stdout, runWorkload())
+		return err
 	}
-	all := commands(e)
-	if c := cli.Find(all, args[0]); c != nil {
+	if c := cli.Find(all, name); c != nil {
 		if !c.Changes {
 			cli.RestoreSignals() // the command leaves nothing to remove in the kernel
 		}
 		return c.Main(ctx, e, all, args[1:])
 	}
-	return unknownCommand(e, args[0])
+	return unknownCommand(all, name)
 }
 
-func unknownCommand(e *cli.Env, name string) error {
+func unknownCommand(all []*cli.Command, name string) error {
 	var names []string
-	for _, c := range commands(e) {
+	for _, c := range all {
 		names = append(names, c.Name)
 	}
 	return cli.Usage("unknown command %q%s (see ftgo help)", name, printable.DidYouMean(name, slices.Values(names)))
@@ -138,7 +133,7 @@ func helpCommand(e *cli.Env, args []string) error {
 	if c := cli.Find(all, args[0]); c != nil && c.Name != "help" {
 		return c.WriteHelp(e, true)
 	}
-	return unknownCommand(e, args[0])
+	return unknownCommand(all, args[0])
 }
 
 const intervalHelp = "print a table every `SECONDS`"
