@@ -13,7 +13,7 @@ import (
 // buffer holds more than a pass reads. So after a pass, a CPU can yield no more events that are older than
 //
 //   - the newest event that had been found on any CPU when the pass began, if the pass emptied the CPU's buffer;
-//   - the last event read from the CPU, if its buffer may hold more.
+//   - the begin of the last page read from the CPU, if its buffer may hold more.
 //
 // Text counts as one more CPU, see [queue.push]. The minimum of these times over all CPUs is the time up to which merge can
 // release events. It holds back at most what the ring buffers hold.
@@ -44,11 +44,9 @@ type queue struct {
 	certain int
 	spare   []*Event // memory for events of text
 	head    int
-	// newest is the page that was added last. look clears it.
-	newest rawPage
-	ev     *Event // the next event, if has is true
-	has    bool   // false if the queue is empty
-	until  uint64 // no event older than this will be added
+	ev      *Event // the next event, if has is true
+	has     bool   // false if the queue is empty
+	until   uint64 // no event older than this will be added
 }
 
 // queue adds an empty queue.
@@ -60,7 +58,6 @@ func (s *side) queue() *queue {
 
 // pass reads the pages of all CPUs once.
 func (s *side) pass(ctx context.Context) (n int, err error) {
-	s.merge.look()
 	s.merge.bound = s.merge.latest
 	return s.source.ReadPages(ctx, s.add)
 }
@@ -75,6 +72,14 @@ func (s *side) add(cpu int, page []byte) {
 		q = s.queue()
 		s.cpus[cpu] = q
 	}
+	next := s.formats.page(cpu, page)
+	if q.head < len(q.pages) {
+		// To find the time of a page's last record, last reads the whole page. If another page follows, the time at which it
+		// begins is close enough, unless the clock was reset, as may happen when a machine wakes up.
+		if newest := s.formats.page(cpu, q.pages[len(q.pages)-1]); len(page) == 0 || next.time < newest.time {
+			q.found(newest.last())
+		}
+	}
 	if len(page) == 0 {
 		q.empty()
 		return
@@ -84,29 +89,11 @@ func (s *side) add(cpu int, page []byte) {
 		cp, m.free = m.free[last][:0], m.free[:last]
 	}
 	cp = append(cp, page...)
-	next := s.formats.page(cpu, cp)
-	if next.time < q.newest.time { // the clock was reset, as may happen when a machine wakes up
-		q.look()
-	}
 	q.found(next.time)
-	q.newest = next
 	q.pages = append(q.pages, cp)
 	if len(q.pages) == 1 {
-		q.page = next
+		q.page = s.formats.page(cpu, cp)
 		q.next()
-	}
-}
-
-// look calls found with the time of the newest page's last record. To find this time, it reads the whole page. So add calls
-// look only after a reset of the clock: otherwise the time at which the next page begins is close enough.
-func (q *queue) look() {
-	q.found(q.newest.last())
-	q.newest = rawPage{}
-}
-
-func (m *merge) look() {
-	for _, q := range m.queues {
-		q.look()
 	}
 }
 
@@ -157,7 +144,6 @@ func (q *queue) empty() {
 
 // certain returns the time up to which events can be released.
 func (m *merge) certain() uint64 {
-	m.look()
 	time := m.latest
 	for _, q := range m.queues {
 		time = min(time, q.until)
@@ -224,7 +210,6 @@ func (q *queue) next() {
 			}
 			q.unreadable++
 		}
-		q.look() // before the page's memory is reused
 		q.merge.free = append(q.merge.free, q.pages[q.head])
 		if q.head++; q.head < len(q.pages) {
 			q.page = q.formats.page(q.page.cpu, q.pages[q.head])

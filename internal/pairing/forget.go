@@ -54,12 +54,12 @@ func has(gaps []gap, time uint64) bool {
 	return slices.ContainsFunc(gaps, func(g gap) bool { return g.from <= time && time < g.until })
 }
 
-// gaps returns the gaps of the Counter events of functions if counters is true, else of the events that time calls.
-func (p *Stream) gaps(counters bool) map[int][]gap {
+// gaps returns the gaps of a function's Counter events if counters is true, else of the events that time its calls.
+func (p *Stream) gaps(fn int, counters bool) *[]gap {
 	if counters {
-		return p.uncounted
+		return &p.uncounted[fn]
 	}
-	return p.retired
+	return &p.retired[fn]
 }
 
 // Disarm notes that events of functions are disarmed from a time of the trace clock on: if counters is true, their
@@ -70,11 +70,11 @@ func (p *Stream) gaps(counters bool) map[int][]gap {
 // an earlier gap also began before the latest one. The last event may be long before the present.
 func (p *Stream) Disarm(funcs []int, counters bool, from uint64) {
 	for _, fn := range funcs {
-		known := p.gaps(counters)[fn]
-		for len(known) > 1 && known[1].until < p.latest {
-			known = slices.Delete(known, 0, 1)
+		known := p.gaps(fn, counters)
+		for len(*known) > 1 && (*known)[1].until < p.latest {
+			*known = slices.Delete(*known, 0, 1)
 		}
-		p.gaps(counters)[fn] = append(known, gap{from, ^uint64(0)})
+		*known = append(*known, gap{from, ^uint64(0)})
 	}
 }
 
@@ -82,12 +82,11 @@ func (p *Stream) Disarm(funcs []int, counters bool, from uint64) {
 // hits are not calls.
 func (p *Stream) Arm(funcs []int, counters bool, at uint64) {
 	for _, fn := range funcs {
-		known := p.gaps(counters)[fn]
-		if len(known) == 0 {
-			known = []gap{{}}
-			p.gaps(counters)[fn] = known
+		known := p.gaps(fn, counters)
+		if len(*known) == 0 {
+			*known = []gap{{}}
 		}
-		known[len(known)-1].until = at
+		(*known)[len(*known)-1].until = at
 	}
 }
 

@@ -52,8 +52,8 @@ type Stream struct {
 	faults   uint64
 	sums     Split
 	sched    scheduler
-	// The gaps of the events that time a function's calls, and of its Counter events, in order.
-	retired, uncounted map[int][]gap
+	// The gaps of the events that time a function's calls, and of its Counter events, in order; as in Plan.Funcs.
+	retired, uncounted [][]gap
 }
 
 // NewStream returns a Stream of a plan's calls.
@@ -73,7 +73,7 @@ func newStream(plan *uprobe.Plan) *Stream {
 		plan: plan, yield: discard, maxOpen: maxOpen, until: ^uint64(0),
 		known: make(map[int]*process), proc: noProcess,
 		sched:   make(scheduler),
-		retired: make(map[int][]gap), uncounted: make(map[int][]gap),
+		retired: make([][]gap, len(plan.Funcs)), uncounted: make([][]gap, len(plan.Funcs)),
 	}
 	p.extend()
 	p.account.funcs = make([]Count, len(plan.Funcs))
