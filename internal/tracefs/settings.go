@@ -35,8 +35,9 @@ func (s *Session) setOptions() error {
 	return nil
 }
 
-// useTopLevel checks that no other program uses the top level, and saves the settings that the session will change. It also
-// saves them in a note (see notePrefix). When the session changes these settings, the top level's buffer loses its contents.
+// useTopLevel checks that no other program uses the top level, and saves the settings that the session will change. A note,
+// an event that is never enabled, shows Sweep that the settings of a killed run were changed. When the session changes these
+// settings, the top level's buffer loses its contents.
 func (s *Session) useTopLevel(opt Options) error {
 	if !opt.TopLevel {
 		return fmt.Errorf("record in an instance: %w (since Linux 3.14)", ErrNotSupported)
@@ -51,15 +52,15 @@ func (s *Session) useTopLevel(opt Options) error {
 		}
 	}
 	var saved []setting
-	for _, file := range topLevelFiles {
-		now, err := s.fs.readTrimmed(file)
+	for _, initial := range topLevel {
+		now, err := s.fs.readTrimmed(initial.file)
 		if err != nil {
 			return err
 		}
-		saved = append(saved, setting{file, settingValue(now)})
+		saved = append(saved, setting{initial.file, settingValue(now)})
 	}
 	s.defined = true
-	note := fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", s.Name, noteName(saved))
+	note := fmt.Sprintf("p:%s/note /proc/self/exe:0x0\n", s.Name)
 	if err := s.fs.files.Append(s.fs.path("uprobe_events"), note); err != nil {
 		return fmt.Errorf("note the settings of the top level: %w", err)
 	}
@@ -67,32 +68,8 @@ func (s *Session) useTopLevel(opt Options) error {
 	return nil
 }
 
-// topLevelFiles are the files of the top level that a session changes.
-var topLevelFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
-
-// notePrefix begins the name of a note, an event that is never enabled. Its name encodes the former settings, for
-// Sweep.
-const notePrefix = "before_"
-
-func noteName(saved []setting) string {
-	values := []string{notePrefix}
-	for _, b := range saved {
-		values = append(values, strings.ReplaceAll(b.value, "-", "_"))
-	}
-	return strings.Join(values, "_")
-}
-
-// parseNote returns the settings in the name of a note. clocks is the text of trace_clock.
-func parseNote(name, clocks string) ([]setting, bool) {
-	text, isNote := strings.CutPrefix(name, notePrefix+"_")
-	for clock := range strings.FieldsSeq(strings.NewReplacer("[", "", "]", "").Replace(clocks)) {
-		rest, ok := strings.CutPrefix(text, strings.ReplaceAll(clock, "-", "_")+"_")
-		if size, on, cut := strings.Cut(rest, "_"); isNote && ok && cut && !strings.Contains(on, "_") {
-			return []setting{{topLevelFiles[0], clock}, {topLevelFiles[1], size}, {topLevelFiles[2], on}}, true
-		}
-	}
-	return nil, false
-}
+// topLevel are the settings of the top level that a session changes, with their values after the boot.
+var topLevel = []setting{{"trace_clock", "local"}, {"buffer_size_kb", "1408"}, {"tracing_on", "1"}}
 
 // settingValue returns the value to write in order to restore a file that shows text: "global" for "local [global]",
 // and for "7 (expanded: 1408)" the size that the buffer gets at its first use, "1408".
@@ -116,8 +93,8 @@ func (f *FS) restoreTopLevel(saved []setting) error {
 	return errors.Join(errs...)
 }
 
-// sweepTopLevel disables the events that a killed run has left enabled at the top level, and restores the settings of
-// its note. It is for kernels without instances; on others, a session enables nothing at the top level.
+// sweepTopLevel disables the events that a killed run has left enabled at the top level, and resets the settings. It is for
+// kernels without instances; on others, a session enables nothing at the top level.
 func (f *FS) sweepTopLevel(group string) error {
 	// If this read fails, checkDisabled reads the file again and returns the error.
 	if now, err := f.readTrimmed("events", group, "enable"); err == nil && now != "0" {
@@ -125,18 +102,8 @@ func (f *FS) sweepTopLevel(group string) error {
 			return err
 		}
 	}
-	events, err := f.groupEvents(group)
-	if err != nil {
-		return err
+	if !f.exists("events", group, "note") {
+		return nil
 	}
-	clocks, err := f.readTrimmed("trace_clock")
-	if err != nil {
-		return err
-	}
-	for _, event := range events {
-		if saved, ok := parseNote(strings.TrimPrefix(event, group+"/"), clocks); ok {
-			return f.restoreTopLevel(saved)
-		}
-	}
-	return nil
+	return f.restoreTopLevel(topLevel)
 }

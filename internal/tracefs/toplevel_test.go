@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -34,8 +33,8 @@ func linux310(t *testing.T) (*FS, *fakeFiles) {
 // settings returns the settings of the top level.
 func (f *fakeFiles) settings() string {
 	var all []string
-	for _, name := range topLevelFiles {
-		b, _ := os.ReadFile(filepath.Join(f.root, name))
+	for _, s := range topLevel {
+		b, _ := os.ReadFile(filepath.Join(f.root, s.file))
 		all = append(all, settingValue(strings.TrimSpace(string(b))))
 	}
 	return strings.Join(all, " ")
@@ -92,42 +91,18 @@ func TestTopLevelRefused(t *testing.T) {
 func TestTopLevelLeftovers(t *testing.T) {
 	f, fake := linux310(t)
 	dead := owner{PID: 1 << 22, Started: 5, Session: 1}.String()
-	before := fake.settings()
-	note := noteName([]setting{{"", "global"}, {"", "1408"}, {"", "0"}})
-	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)))
+	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/note /proc/self/exe:0x0\n", dead)))
 	fake.put("events/"+dead+"/enable", "X\n")
 	fake.put("events/"+dead+"/e/enable", "1\n")
 	fake.put("trace_clock", "local global [counter]\n")
 	fake.put("buffer_size_kb", "16384\n")
-	fake.put("tracing_on", "1\n")
+	fake.put("tracing_on", "0\n")
 	gone, err := f.Sweep()
 	if err != nil || len(gone) != 1 || len(fake.left()) > 0 {
 		t.Errorf("swept %v, %v; left %q", gone, err, fake.left())
 	}
-	if now := fake.settings(); now != before {
-		t.Errorf("the top level is %v, was %v", now, before)
-	}
-}
-
-// TestParseNote checks that the name of a note gives the settings back, whatever the clock's name is.
-func TestParseNote(t *testing.T) {
-	const clocks = "local [global] counter uptime perf mono mono_raw boot x86-tsc"
-	for _, clock := range []string{"local", "mono", "mono_raw", "x86-tsc"} {
-		for _, size := range []string{"1408", "X"} {
-			want := []setting{{"trace_clock", clock}, {"buffer_size_kb", size}, {"tracing_on", "1"}}
-			note := noteName(want)
-			if err := checkName(note, maxEventName); err != nil {
-				t.Error(err)
-			}
-			if got, ok := parseNote(note, clocks); !ok || !slices.Equal(got, want) {
-				t.Errorf("%s says %v, %v", note, got, ok)
-			}
-		}
-	}
-	for _, name := range []string{"e0_0123456789", "before_", "before__local", "before__local_1", "before__what_1_2"} {
-		if got, ok := parseNote(name, clocks); ok {
-			t.Errorf("%s says %v", name, got)
-		}
+	if now := fake.settings(); now != "local 1408 1" {
+		t.Errorf("the top level is %v", now)
 	}
 }
 
