@@ -153,7 +153,10 @@ func (s *sender) close(ctx context.Context) {
 	defer s.mu.Unlock()
 	if left := s.counts.Queued; left > 0 {
 		s.count(left, "shutdown")
-		reason := cmp.Or(s.failure, "the collector took none of them in time")
+		reason := "the collector took none of them in time"
+		if !s.reported { // else the user knows why
+			reason = cmp.Or(s.failure, reason)
+		}
 		s.report("%s not sent to %s: %s", printable.Plural(left, s.kind), s.url.Redacted(), reason)
 	}
 }
