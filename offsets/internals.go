@@ -100,6 +100,25 @@ func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
 	return calls, nil
 }
 
+// ResumesWithoutArgs returns the address at which a function goes on after its stack has grown, or after it was preempted
+// at its start, if the registers of its arguments hold other values then. This is so if the function uses none of its
+// arguments: see [arch.Spilled]. ok is false for other functions.
+func (b internals) ResumesWithoutArgs(f *Func) (resume uint64, ok bool) {
+	if f.ABI != ABIInternal || b.goVer.Minor < 17 {
+		return 0, false
+	}
+	code, err := b.code(f)
+	if err != nil {
+		return 0, false
+	}
+	check, ok := arch.StackCheck(b.image.Processor, code)
+	if !ok {
+		return 0, false
+	}
+	spills, at, ok := arch.Spilled(b.image.Processor, code, check)
+	return f.Addr + uint64(at), ok && len(spills) == 0
+}
+
 // Layout returns the byte offsets in runtime.g of the goroutine ID, of the lowest address of the stack, and of the end of the
 // stack. For an unmodified release of Go they are from a table by version, otherwise from DWARF. For a modified release
 // without DWARF, Layout returns the offsets of the unmodified release. For a development version or an unknown release

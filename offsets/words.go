@@ -71,7 +71,7 @@ func (w *wordLayout) locate() bool {
 	p := w.binary.image.Processor
 	if check, ok := arch.StackCheck(p, code); ok {
 		// The code does not save arguments that the function never uses.
-		if spills, ok := arch.Spilled(p, code, check); ok && len(spills) > 0 {
+		if spills, _, ok := arch.Spilled(p, code, check); ok && len(spills) > 0 {
 			return w.locateBySpills(spills)
 		}
 	}

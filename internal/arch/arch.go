@@ -207,8 +207,9 @@ type Machine struct {
 	// Quantum divides the sizes of all instructions.
 	Quantum byte
 	// SP is the stack pointer, PC holds the address of the probed instruction, Flags decide conditional jumps, and
-	// Filler is a register to fetch where any register will do.
-	SP, PC, Flags, Filler Reg
+	// Resume is the register that holds the address at which a goroutine goes on, when it does so (gogo in
+	// runtime/asm_*.s, Go 1.17 to 1.27). ftgo also fetches it where any register will do.
+	SP, PC, Flags, Resume Reg
 	// DwarfSP and DwarfFP are DWARF's numbers of the stack and the frame pointer.
 	DwarfSP, DwarfFP uint64
 	// Passed is the condition that holds at [Check].Jump if the check passes. Below and Equal are the conditions of jumps

@@ -86,31 +86,33 @@ func callsMorestack(processor Processor, code []byte, at int) bool {
 }
 
 // Spilled returns the registers that a Go function saves before it calls runtime.morestack, when its stack check fails. These
-// registers may hold arguments. ok is false if the code has another form. Functions of Go spill all registers that arguments
-// are passed in, even unused ones (RegArgs in cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
-func Spilled(processor Processor, code []byte, c Check) (spills []Spill, ok bool) {
+// registers may hold arguments. resume is the offset at which the function goes on after that call. ok is false if the code
+// has another form. A function saves all registers that arguments are passed in, even unused ones, if it uses at least one of
+// them, and otherwise none (RegArgs in cmd/compile/internal/ssagen/ssa.go, and OpArgIntReg in
+// cmd/compile/internal/amd64/ssa.go, Go 1.17 to 1.27).
+func Spilled(processor Processor, code []byte, c Check) (spills []Spill, resume int, ok bool) {
 	if c.Jump < 0 || c.Jump >= len(code) {
-		return nil, false
+		return nil, 0, false
 	}
 	jump, err := processor.Decode(code[c.Jump:])
 	if err != nil || jump.To <= 0 {
-		return nil, false
+		return nil, 0, false
 	}
 	from := min(c.Jump+int(jump.To), len(code))
 	for at, in := range Instructions(processor, code[from:]) {
 		switch in.Kind {
 		case Call:
-			return spills, true
+			return spills, from + at + in.Len, true
 		case Nop:
 		case Other:
 			saved, ok := processor.Spills(code[from+at : from+at+in.Len])
 			if !ok {
-				return nil, false
+				return nil, 0, false
 			}
 			spills = append(spills, saved...)
 		default:
-			return nil, false
+			return nil, 0, false
 		}
 	}
-	return nil, false
+	return nil, 0, false
 }

@@ -39,6 +39,8 @@ type Options struct {
 	// Type finds a type by name, for the type assertions in paths.
 	Type    func(name string) (*gotype.Type, error)
 	Machine *arch.Machine // describes the binary's processor
+	// Resume is the result of ResumesWithoutArgs for the function, or 0.
+	Resume uint64
 	// OtherArgs are arguments that the caller adds to the event, for example to fetch the stack. The Builder leaves
 	// room for them. maxArgs and maxBytes already allow for the arguments that identify the call.
 	OtherArgs []tracefs.Arg
@@ -70,6 +72,9 @@ type Capture struct {
 
 	roots  []*node
 	strLen int
+	// The values are lost if the word resumed is the address resume in the file.
+	resume  uint64
+	resumed leaf
 	end    uint64 // the end of user space
 	// positions maps the index of a word, as in the leaves of nodes, to its index among the fetched words.
 	positions []int
@@ -141,6 +146,14 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 		}
 	}
 	c.roots = append(c.roots, last...)
+	if b.opt.Resume != 0 && len(b.args) > 0 {
+		b.limit = maxArgs
+		at, reason := b.fetch(b.opt.Machine.Resume.Fetch(), "s64", 0, 8)
+		if reason != "" {
+			return nil, fmt.Errorf("fetch arguments: %s", reason)
+		}
+		c.resume, c.resumed = b.opt.Resume, leaf{at: at, size: 8}
+	}
 	b.arrange(c)
 	return c, nil
 }
@@ -279,7 +292,7 @@ func (b *Builder) arrange(c *Capture) {
 		}
 		numbers := []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64}
 		for i, _ := slices.BinarySearch(numbers, words); i < len(numbers) && words < numbers[i]; words++ {
-			args = append(args, arg{fetch: b.opt.Machine.Filler.Fetch(), typ: "s64", at: -1})
+			args = append(args, arg{fetch: b.opt.Machine.Resume.Fetch(), typ: "s64", at: -1})
 		}
 		slices.SortStableFunc(args, func(x, y arg) int {
 			return cmp.Or(cmp.Compare(x.count, y.count), cmp.Compare(len(y.typ), len(x.typ)), cmp.Compare(y.typ, x.typ))

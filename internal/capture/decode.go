@@ -19,6 +19,8 @@ type Process interface {
 	// ItabType returns the address of the concrete type in an itab. ok is false if the itab is not in the file, but was
 	// made at run time.
 	ItabType(itab uint64) (addr uint64, ok bool)
+	// Bias is the difference between an address in the process and in the file.
+	Bias() uint64
 	// FuncName returns the name of the function that begins at an address, or "".
 	FuncName(pc uint64) string
 	// Readable reports whether the memory at an address can be read. Where it can't, the kernel fetches zeros.
@@ -32,6 +34,12 @@ func (c *Capture) AppendValues(values []Value, words []uint64, p Process) []Valu
 	for i, at := range c.positions {
 		arranged[i] = words[at]
 	}
+	if c.resume != 0 && c.resumed.read(arranged) == c.resume+p.Bias() {
+		for _, n := range c.roots {
+			values = append(values, Value{Name: n.name, Type: n.typ, State: Unreadable, Reason: lostArgs})
+		}
+		return values
+	}
 	d := decoder{Capture: c, words: arranged, process: p}
 	return d.values(values, c.roots)
 }
@@ -44,6 +52,7 @@ type decoder struct {
 
 const (
 	nilPointer       = "nil pointer"
+	lostArgs         = "lost when the stack grew: the function uses none of its arguments"
 	badPointer       = "no valid pointer"
 	zeroOrUnreadable = "zero, or not readable: the process can't be asked"
 )

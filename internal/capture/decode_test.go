@@ -103,6 +103,7 @@ func (m *machine) fetch(t *testing.T, args []tracefs.Arg) (words []uint64) {
 
 func (m *machine) DynamicType(addr uint64) *gotype.Type { return m.types[addr] }
 func (m *machine) ItabType(itab uint64) (uint64, bool)  { at, ok := m.itabs[itab]; return at, ok }
+func (m *machine) Bias() uint64                         { return 0 }
 func (m *machine) FuncName(pc uint64) string            { return fmt.Sprintf("main.at%x", pc) }
 func (m *machine) Readable(addr uint64) (bool, bool)    { _, ok := m.memory[addr]; return ok, true }
 

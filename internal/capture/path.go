@@ -223,7 +223,7 @@ func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok
 	t, s, err := b.walk(path)
 	// The number must be in a register or on the stack. Behind a pointer, the kernel would read 0 if the memory is not
 	// readable, and the filter would drop calls because of that.
-	if err != nil || s.reason != "" || s.base != "" || len(s.guards) > 0 {
+	if err != nil || s.reason != "" || s.base != "" || len(s.guards) > 0 || b.opt.Resume != 0 {
 		return "", nil, false
 	}
 	switch kind := t.Kind; {

@@ -88,6 +88,8 @@ func (m *memory) ItabType(itab uint64) (addr uint64, ok bool) {
 	return addr + m.bias, ok
 }
 
+func (m *memory) Bias() uint64 { return m.bias }
+
 func (m *memory) FuncName(pc uint64) string {
 	if f, ok := m.binary.FuncAt(pc - m.bias); ok && f.Addr == pc-m.bias {
 		return f.Name

@@ -110,7 +110,7 @@ var (
 )
 
 // exampleRegister is the fetcharg of a register, for messages.
-var exampleRegister = arch.Processors[0].Machine().Filler.Fetch()
+var exampleRegister = arch.Processors[0].Machine().Resume.Fetch()
 
 // fetchBase returns the innermost operand of a fetcharg, which is a register or an address. It also returns the offsets:
 // the kernel adds the first offset to the operand, and each further offset to the pointer that it has read.

@@ -10,7 +10,7 @@ import (
 )
 
 var machine = arch.Machine{
-	Name: "x86-64", GOARCH: "amd64", ELF: elf.EM_X86_64, Quantum: 1, SP: "sp", PC: "ip", Flags: "flags", Filler: "ax",
+	Name: "x86-64", GOARCH: "amd64", ELF: elf.EM_X86_64, Quantum: 1, SP: "sp", PC: "ip", Flags: "flags", Resume: "bx",
 	// Go 1.4 uses JA to jump if the check passed. Later versions use its opposite, JBE, to jump if it failed.
 	Passed: condA, Below: condB, Equal: condE,
 	// DWARF numbers: System V ABI for x86-64, figure 3.36. CFA is 8 because a call pushes the return address.

@@ -28,7 +28,7 @@ func TestSpilled(t *testing.T) {
 	} {
 		code := unhex(t, fmt.Sprintf(check, 1)+test.block+"e800000000")
 		code = append(code, 0xeb, byte(-len(code)-2)) // jmp to the first instruction
-		spills, ok := arch.Spilled(Processor, code, arch.Check{Jump: 4, Post: 6})
+		spills, _, ok := arch.Spilled(Processor, code, arch.Check{Jump: 4, Post: 6})
 		var list []string
 		for _, s := range spills {
 			list = append(list, fmt.Sprintf("%s %d/%d", s.Register, s.Disp, s.Size))

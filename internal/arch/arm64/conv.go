@@ -11,7 +11,7 @@ import (
 )
 
 var machine = arch.Machine{
-	Name: "arm64", GOARCH: "arm64", ELF: elf.EM_AARCH64, Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
+	Name: "arm64", GOARCH: "arm64", ELF: elf.EM_AARCH64, Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Resume: "x6",
 	// HI is the opposite of the condition of the B.LS that is taken if the check fails.
 	Passed: condHI, Below: condLO, Equal: condEQ,
 	CheckRepeats: true,

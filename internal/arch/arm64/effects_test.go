@@ -92,7 +92,7 @@ func TestSpilled(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: no stack check", c.scenario)
 		}
-		spills, ok := arch.Spilled(Processor, f, check)
+		spills, _, ok := arch.Spilled(Processor, f, check)
 		if ok != c.ok || !slices.Equal(spills, c.want) {
 			t.Errorf("%s: %v, %v", c.scenario, spills, ok)
 		}
