@@ -39,7 +39,7 @@ func symbolOffset(t *testing.T, path, name string) uint64 {
 }
 
 // register is one that the kernel knows.
-var register = arch.Here().Machine().Filler.Fetch()
+var register = arch.Here().Machine().Resume.Fetch()
 
 // target is the flood program and an event on its main.leaf, which has no frame: its
 // first instruction is executed once per call.

@@ -75,7 +75,7 @@ type Capture struct {
 	// The values are lost if the word resumed is the address resume in the file.
 	resume  uint64
 	resumed leaf
-	end    uint64 // the end of user space
+	end     uint64 // the end of user space
 	// positions maps the index of a word, as in the leaves of nodes, to its index among the fetched words.
 	positions []int
 }

@@ -177,6 +177,7 @@ type nowhere struct{}
 
 func (nowhere) DynamicType(uint64) *gotype.Type { return nil }
 func (nowhere) ItabType(uint64) (uint64, bool)  { return 0, false }
+func (nowhere) Bias() uint64                    { return 0 }
 func (nowhere) FuncName(uint64) string          { return "" }
 func (nowhere) Readable(uint64) (bool, bool)    { return true, true }
 
