@@ -1,7 +1,7 @@
 // Command spawn answers requests, each of which starts goroutines, in a way that tests know. It
 // builds with Go 1.15.
 //
-// Usage: spawn [-n N | -for D] [-pause D] [-slow N -sleep D] [-linger N] [-stay N]
+// Usage: spawn [-n N | -for D] [-pause D] [-slow N -sleep D] [-linger N] [-stay N] [-grow N]
 //
 // main.handle(i) is called for each i below N, or as many as there is time for, which is told then:
 // 32 at a time and each on a goroutine of its own that makes no other call, with a pause before
@@ -30,6 +30,7 @@ var (
 	sleep    = flag.Duration("sleep", time.Second, "for how long")
 	lingers  = flag.Int("linger", 0, "one of how many starts what outlives it")
 	stays    = flag.Int("stay", 0, "one of how many starts what never ends")
+	grow     = flag.Int("grow", 0, "how many goroutines call main.idle")
 )
 
 func first(i, of int) bool { return of > 0 && i%of == 0 }
@@ -85,7 +86,11 @@ func middle(i int, wg *sync.WaitGroup) {
 func deep(i int) int { return i }
 
 //go:noinline
-func rest(i int) { time.Sleep(*sleep) }
+func rest(i int) {
+	if i >= 0 { // a function that uses no argument may lose them all (see idle)
+		time.Sleep(*sleep)
+	}
+}
 
 //go:noinline
 func linger(i int, returned chan bool, begun *sync.WaitGroup) {
@@ -99,9 +104,31 @@ func stay(i int, begun *sync.WaitGroup) {
 	select {}
 }
 
+//go:noinline
+func idle(i int) byte {
+	var frame [1000]byte
+	return frame[*grow%1000]
+}
+
+//go:noinline
+func below(n, i int) byte {
+	if n > 0 {
+		return below(n-1, i) + 1
+	}
+	return idle(i)
+}
+
 func main() {
 	flag.Parse()
 	var wg sync.WaitGroup
+	for i := 0; i < *grow; i++ {
+		wg.Add(1)
+		go func(i int) {
+			below(i, i)
+			wg.Done()
+		}(i)
+	}
+	wg.Wait()
 	slots := make(chan bool, 32)
 	start, n := time.Now(), 0
 	for ; n < *requests && *lasts == 0 || time.Since(start) < *lasts; n++ {
