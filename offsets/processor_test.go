@@ -35,7 +35,7 @@ func TestSecondProcessor(t *testing.T) {
 		all = append(all, &b.Funcs()[i])
 	}
 	features := tracefs.Features{Append: true, Arrays: true, Memory: true, Instances: true}
-	plan, err := uprobe.New(b, all, uprobe.Options{Features: features, Stack: 5, Threads: true, Sched: true, Values: func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
+	plan, err := uprobe.New(b, all, uprobe.Options{Features: features, Stack: 5, RuntimeProbes: uprobe.RuntimeProbes{Threads: true, Sched: true}, Values: func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 		sig, err := b.Signature(f)
 		if err != nil || symname.Split(f.Name).Package != "main" {
 			return v, nil

@@ -29,7 +29,7 @@ func TestSchedArm64(t *testing.T) {
 	} {
 		t.Run(c.version, func(t *testing.T) {
 			b := binaries.Open(t, fixture.BuildFor(t, "arm64", c.version, "sched"))
-			p := planIn(t, b, Options{Mode: Latency, Features: modern, Sched: true, Threads: true, Follow: true}, "main.mixed")
+			p := planIn(t, b, Options{Mode: Latency, Features: modern, RuntimeProbes: RuntimeProbes{Sched: true, Threads: true, Follow: true}}, "main.mixed")
 			if p.ByStack || !p.Sched || !p.Threads || !p.Follow {
 				t.Errorf("by stack %v, scheduler %v, threads %v, followed %v", p.ByStack, p.Sched, p.Threads, p.Follow)
 			}

@@ -136,10 +136,21 @@ type Options struct {
 	Stack int `json:"stack,omitempty"`
 	// Values returns the values to fetch for a function. If Values is nil, no values are fetched. If Values returns an
 	// error from SkipFunc, New leaves out the function. If it returns another error, New fails with this error.
-	Values func(*offsets.Func, *offsets.Sites) (Values, error) `json:"-"`
+	Values      func(*offsets.Func, *offsets.Sites) (Values, error) `json:"-"`
+	ReturnsOnly bool                                                `json:"-"` // observe only ends of calls by a return
+	RuntimeProbes
+	// FirstSites, if not 0, is the number of sites in the plan's Events from which on functions are Deferred.
+	FirstSites int  `json:"-"`
+	Recorded   bool `json:"-"` // count calls by recorded hits, as CountRecorded does
+	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
+	// running session, the probes of a group are placed and removed together.
+	GroupSize int `json:"-"`
+}
+
+// RuntimeProbes says which probes on functions of Go's runtime a plan has beside the usual ones.
+type RuntimeProbes struct {
 	// Threads adds runtime probes where a thread changes to another goroutine. It needs the mode Latency.
-	Threads     bool `json:"-"`
-	ReturnsOnly bool `json:"-"` // observe only ends of calls by a return
+	Threads bool `json:"-"`
 	// Sched adds runtime probes of the scheduler, for each goroutine that begins to wait, becomes runnable, or runs. It
 	// needs the mode Latency. New fails if it does not know the binary's scheduler.
 	Sched bool `json:"-"`
@@ -149,12 +160,6 @@ type Options struct {
 	// Waits reports the waits of goroutines like calls: waits within calls of the functions, or all waits if there
 	// are no functions. It implies Sched.
 	Waits bool `json:"-"`
-	// FirstSites, if not 0, is the number of sites in the plan's Events from which on functions are Deferred.
-	FirstSites int  `json:"-"`
-	Recorded   bool `json:"-"` // count calls by recorded hits, as CountRecorded does
-	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
-	// running session, the probes of a group are placed and removed together.
-	GroupSize int `json:"-"`
 }
 
 // New plans the probes of functions of a binary. Functions that can't be probed safely are in Plan.Skipped. Events are

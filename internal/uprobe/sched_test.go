@@ -25,7 +25,7 @@ func TestSched(t *testing.T) {
 		}
 		for _, flags := range variants {
 			t.Run(fmt.Sprint(version, flags), func(t *testing.T) {
-				p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "sched", flags...)), Options{Mode: Latency, Features: modern, Sched: true, Follow: true}, "main.mixed")
+				p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "sched", flags...)), Options{Mode: Latency, Features: modern, RuntimeProbes: RuntimeProbes{Sched: true, Follow: true}}, "main.mixed")
 				code, err := os.ReadFile(p.Binary.File().Path())
 				fixture.NoError(t, err)
 				sites := make(map[Kind]int)
@@ -65,7 +65,7 @@ func TestSched(t *testing.T) {
 // TestUnfollowed checks that the creation of goroutines is not probed if it is not requested, or unknown.
 func TestUnfollowed(t *testing.T) {
 	for version, follow := range map[string]bool{"1.12.17": true, fixture.Current: false} {
-		p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "nest")), Options{Mode: Latency, Features: modern, Follow: follow}, "main.fact")
+		p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "nest")), Options{Mode: Latency, Features: modern, RuntimeProbes: RuntimeProbes{Follow: follow}}, "main.fact")
 		if p.Follow || len(p.Runtime) > 0 || strings.Contains(outline(p), "k ") {
 			t.Errorf("Go %s: follows %v, package runtime at %x", version, p.Follow, p.Runtime)
 		}
@@ -78,7 +78,7 @@ func TestSchedRefusals(t *testing.T) {
 		{fixture.Compile(t, "gcc", "c/asks.c", "-O1"), "ask", "can't follow goroutines: not a Go program"},
 	} {
 		b := binaries.Open(t, c.target)
-		if _, err := New(b, lookup(t, b, c.function), Options{Mode: Latency, Features: modern, Sched: true}); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(b, lookup(t, b, c.function), Options{Mode: Latency, Features: modern, RuntimeProbes: RuntimeProbes{Sched: true}}); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

@@ -143,7 +143,7 @@ func (s *Script) Run() (err error) {
 		return err
 	}
 	defer r.request.Target.Binary.Close()
-	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: s.Stack, Follow: s.follow}
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: s.Stack, RuntimeProbes: uprobe.RuntimeProbes{Follow: s.follow}}
 	if err := withPlanStatus(r.request.MakePlan()); err != nil {
 		return err
 	}
