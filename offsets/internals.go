@@ -102,21 +102,24 @@ func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
 
 // ResumesWithoutArgs returns the address at which a function goes on after its stack has grown, or after it was preempted
 // at its start, if the registers of its arguments hold other values then. This is so if the function uses none of its
-// arguments: see [arch.Spilled]. ok is false for other functions.
-func (b internals) ResumesWithoutArgs(f *Func) (resume uint64, ok bool) {
+// arguments: see [arch.Spilled]. It returns 0 for other functions.
+func (b internals) ResumesWithoutArgs(f *Func) (resume uint64) {
 	if f.ABI != ABIInternal || b.goVer.Minor < 17 {
-		return 0, false
+		return 0
 	}
 	code, err := b.code(f)
 	if err != nil {
-		return 0, false
+		return 0
 	}
 	check, ok := arch.StackCheck(b.image.Processor, code)
 	if !ok {
-		return 0, false
+		return 0
 	}
 	spills, at, ok := arch.Spilled(b.image.Processor, code, check)
-	return f.Addr + uint64(at), ok && len(spills) == 0
+	if !ok || len(spills) > 0 {
+		return 0
+	}
+	return f.Addr + uint64(at)
 }
 
 // Layout returns the byte offsets in runtime.g of the goroutine ID, of the lowest address of the stack, and of the end of the

@@ -218,7 +218,7 @@ func Builders(limits capture.Limits, b *offsets.Binary, f *offsets.Func, sites *
 	}
 	opt := FetchOptions(limits, b, f, features)
 	ret = capture.NewBuilder(sig.Results, opt)
-	opt.Resume, _ = b.Internals().ResumesWithoutArgs(f)
+	opt.Resume = b.Internals().ResumesWithoutArgs(f)
 	opt.OtherArgs = uprobe.StackArgs(b, stack, features.Arrays)
 	if sites.Late {
 		opt.Variable = func(string) (offsets.Variable, error) { return offsets.Variable{}, errLate }
