@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // recorded is a recording with two calls of a function.
@@ -231,3 +233,22 @@ func TestUnchanged(t *testing.T) {
 		t.Error("a file of holes is here")
 	}
 }
+
+// TestOpenAnother checks that a recording is not read with another binary than the one that was traced.
+func TestOpenAnother(t *testing.T) {
+	path := fixture.Build(t, "flood")
+	b, err := offsets.Open(path)
+	fixture.NoError(t, err)
+	_, sum, err := b.File().Checksum()
+	fixture.NoError(t, err)
+	b.Close()
+	f := File{Path: path, SHA256: sum}
+	b, err = f.Open(path)
+	fixture.NoError(t, err)
+	b.Close()
+	if b, err := f.Open(fixture.Build(t, "lookup")); err == nil {
+		t.Errorf("%s was taken for %s", b.File().Path(), path)
+	}
+}
+
+func TestMain(m *testing.M) { fixture.Main(m) }
