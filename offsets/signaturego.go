@@ -127,7 +127,7 @@ func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 	return wrapper
 }
 
-var errHidden = errors.New("its location is unknown, because debug information omits unnamed parameters")
+var errHidden = errors.New("its location is unknown: debug information of this version of Go may omit parameters")
 
 // layOutByTypesIfComplete is for versions that omit parameters without names and pass arguments in registers.
 func (l *goLayout) layOutByTypesIfComplete() {

@@ -24,7 +24,10 @@ func times(at time.Time, took time.Duration, p *time.Time, all []time.Duration) 
 }
 
 //go:noinline
-func addrs(v4, v6, mapped, zoned, none netip.Addr) bool { return v4.IsValid() }
+func addrs(v4, v6, mapped netip.Addr) bool { return v4.IsValid() }
+
+//go:noinline
+func zones(zoned, none netip.Addr) bool { return zoned.IsValid() }
 
 //go:noinline
 func ports(p netip.AddrPort, n netip.Prefix, none netip.Prefix) uint16 { return p.Port() }
@@ -44,8 +47,8 @@ func main() {
 	at := time.Date(2024, time.February, 29, 12, 0, 0, 500_000_000, time.UTC)
 	times(at, 1500*time.Millisecond, &at, []time.Duration{time.Second, time.Hour})
 
-	addrs(netip.MustParseAddr("10.0.0.7"), netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("::ffff:10.0.0.7"),
-		netip.MustParseAddr("fe80::1%eth0"), netip.Addr{})
+	addrs(netip.MustParseAddr("10.0.0.7"), netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("::ffff:10.0.0.7"))
+	zones(netip.MustParseAddr("fe80::1%eth0"), netip.Addr{})
 	ports(netip.MustParseAddrPort("127.0.0.1:80"), netip.MustParsePrefix("10.0.0.0/8"), netip.Prefix{})
 
 	large := make(map[int]int)
