@@ -52,7 +52,8 @@ type Stream struct {
 	faults   uint64
 	sums     Split
 	sched    scheduler
-	// The gaps of the events that time a function's calls, and of its Counter events, in order; as in Plan.Funcs.
+	// The gaps of the events that time a function's calls, and of its Counter events, in order, as in Plan.Funcs. The last
+	// element is for all runtime probes.
 	retired, uncounted [][]gap
 }
 
@@ -73,7 +74,7 @@ func newStream(plan *uprobe.Plan) *Stream {
 		plan: plan, yield: discard, maxOpen: maxOpen, until: ^uint64(0),
 		known: make(map[int]*process), proc: noProcess,
 		sched:   make(scheduler),
-		retired: make([][]gap, len(plan.Funcs)), uncounted: make([][]gap, len(plan.Funcs)),
+		retired: make([][]gap, len(plan.Funcs)+1), uncounted: make([][]gap, len(plan.Funcs)+1),
 	}
 	p.extend()
 	p.account.funcs = make([]Count, len(plan.Funcs))
