@@ -171,8 +171,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 		}
 		s := signatureOf(t, b, want.name)
 		// Variables may have no location if debug information omits others.
-		longest := want.name == "main.many" || want.name == "main.spill" // more than ten words
-		unknown := want.omitsBlank && minor < 22 || longest && minor >= firstRegisters && minor < 22
+		unknown := want.omitsBlank && minor < 18
 		for _, c := range []struct{ what, got, want string }{
 			{"parameters", spell(s.Params), params}, {"results", spell(s.Results), results}, {"captured", spell(s.Captured), captured},
 		} {

@@ -18,11 +18,14 @@ func TestSignatureOfC(t *testing.T) {
 	}
 }
 
-// TestSignatureLocations checks whole programs that pass arguments on the stack: if debug information has the location of a
-// parameter, it is the location that follows from the types. TestWords does the same for registers.
+// TestSignatureLocations checks a whole program: if debug information has the location of a parameter at entry, it is
+// the location that follows from the types.
 func TestSignatureLocations(t *testing.T) {
+	// The debug information of all versions is wrong here: the code reads max from DI.
+	const wrong = "runtime.(*pallocData).findScavengeCandidate max"
 	for _, of := range [][2]string{
-		{"amd64", "1.10.8"}, {"amd64", "1.12.17"}, {"amd64", "1.16.15"}, {"arm64", "1.16.15"}, {"arm64", "1.17.13"},
+		{"amd64", "1.10.8"}, {"amd64", "1.12.17"}, {"amd64", "1.16.15"}, {"amd64", "1.18.10"}, {"amd64", "1.20.14"}, {"amd64", "1.24.6"},
+		{"arm64", "1.16.15"}, {"arm64", "1.17.13"}, {"arm64", "1.18.10"}, {"arm64", "1.20.14"}, {"arm64", "1.22.12"}, {"arm64", "1.24.6"},
 	} {
 		t.Run(of[0]+" "+of[1], func(t *testing.T) {
 			b := openPath(t, fixture.BuildFor(t, of[0], of[1], "server"))
@@ -44,7 +47,7 @@ func TestSignatureLocations(t *testing.T) {
 				for i := range fn.Results {
 					byName[variablesOf(fn.Results, "r")[i].Name] = &fn.Results[i]
 				}
-				for _, v := range slices.Concat(s.Params, s.Results) {
+				for i, v := range slices.Concat(s.Params, s.Results) {
 					if v.Err != nil {
 						unknown++
 					}
@@ -52,12 +55,18 @@ func TestSignatureLocations(t *testing.T) {
 					if told == nil || v.Err != nil {
 						continue
 					}
-					disp, ok := d.Slot(told)
-					if !ok || v.Type.Size == 0 || f.ABI != ABI0 {
+					at, ok := d.Location(fn, f.Addr, told)
+					pieces, fits := piecesAt(at, v.Type)
+					if i >= len(s.Params) { // only on the stack a result has the same place at the function's start
+						var disp int64
+						disp, ok = d.Slot(fn, told)
+						fits = v.Type.Size > 0 && f.ABI == ABI0
+						pieces = arch.OnStack(b.File().Processor.Machine().SP, v.Type.Size, disp)
+					}
+					if !ok || !fits {
 						continue
 					}
-					pieces := arch.OnStack(b.File().Processor.Machine().SP, v.Type.Size, disp)
-					if compared++; !slices.Equal(pieces, v.Pieces) {
+					if compared++; !slices.Equal(pieces, v.Pieces) && f.Name+" "+v.Name != wrong {
 						t.Errorf("%s %s %s: at %v, debug information has %v", f.Name, v.Name, v.Type.Name, v.Pieces, pieces)
 					}
 				}

@@ -19,8 +19,8 @@ import (
 func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signature {
 	fn.Params, fn.Results = debug.Distinct(fn.Params), debug.Distinct(fn.Results)
 	if b.goVer.Minor <= lastSorted {
-		d.InStackOrder(fn.Params)
-		d.InStackOrder(fn.Results)
+		d.InStackOrder(fn, fn.Params)
+		d.InStackOrder(fn, fn.Results)
 	}
 	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{
 		Params: variablesOf(fn.Params, "p"), Results: variablesOf(fn.Results, "r"), Captured: b.capturedVars(fn),
@@ -30,7 +30,9 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 		l.layOutByTypesOrSlots(true)
 	case v >= firstWithBlanks:
 		l.layOutByTypes()
-	case v >= b.image.Processor.Machine().FirstRegisters:
+	case v >= firstWithLocations:
+		l.layOutByTypesOrRegisters()
+	case v == b.image.Processor.Machine().FirstRegisters && v < firstWithLocations:
 		l.layOutByTypesIfComplete()
 	case v >= firstInOrder:
 		l.layOutByTypesOrSlots(true)
@@ -63,8 +65,9 @@ const (
 	// them, Go 1.10, records the locations of all parameters.
 	lastSorted   = 11
 	firstInOrder = 12
-	// firstWithAllResults is the first version that records all results of optimized functions.
-	firstWithAllResults = 18
+	// firstWithLocations is the first version that records all results. The registers that it states for parameters
+	// are correct, but it does not state all of them.
+	firstWithLocations = 18
 	// firstWithBlanks is the first version that records receivers and parameters without names.
 	firstWithBlanks = 22
 	// firstWithClosures is the first version that records the offsets of captured variables.
@@ -129,20 +132,60 @@ func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 
 var errHidden = errors.New("its location is unknown: debug information of this version of Go may omit parameters")
 
-// layOutByTypesIfComplete is for versions that omit parameters without names and pass arguments in registers.
-func (l *goLayout) layOutByTypesIfComplete() {
-	if agrees, _ := l.layOutChecked(); !agrees {
-		markUnknown(l.sig.Params, errHidden)
-		// The locations of results on the stack depend on all parameters.
-		for i, v := range l.sig.Results {
-			if len(v.Pieces) > 0 && v.Pieces[0].InMemory {
-				markUnknown(l.sig.Results[i:i+1], errHidden)
-			}
+// layOutByTypesOrRegisters is for versions that omit some parameters, but state the registers of the parameters that the
+// function uses.
+func (l *goLayout) layOutByTypesOrRegisters() {
+	agrees, known := l.layOutChecked()
+	if agrees {
+		return
+	}
+	// Debug information omits no parameter before the last parameter that is where its type puts it.
+	sound, shifted := 0, known
+	located := make([]bool, len(l.sig.Params))
+	for i := range l.sig.Params {
+		v := &l.sig.Params[i]
+		at, ok := l.entries.Location(l.fn, l.f.Addr, &l.fn.Params[i])
+		pieces, fits := piecesAt(at, v.Type)
+		if !ok || !fits {
+			continue
+		}
+		if v.Err == nil && slices.Equal(pieces, v.Pieces) {
+			sound = i + 1
+		} else {
+			shifted = true
+		}
+		v.Pieces, v.Err, located[i] = pieces, nil, true
+	}
+	if !shifted {
+		return
+	}
+	for i := sound; i < len(l.sig.Params); i++ {
+		if !located[i] && l.sig.Params[i].Type.Size != 0 {
+			markUnknown(l.sig.Params[i:i+1], errHidden)
 		}
 	}
-	if l.binary.goVer.Minor < firstWithAllResults && !strings.Contains(l.fn.Producer(), " -N") {
+	l.hideStackResults()
+}
+
+// layOutByTypesIfComplete is for Go 1.17, which has unreliable locations.
+func (l *goLayout) layOutByTypesIfComplete() {
+	if agrees, known := l.layOutChecked(); known && !agrees {
+		markUnknown(l.sig.Params, errHidden)
+		l.hideStackResults()
+	}
+	// Optimized functions lack some or all results.
+	if !strings.Contains(l.fn.Producer(), " -N") {
 		l.sig.Results = nil
 		l.note("results are not in debug information of %s, unless it was built with -gcflags=-N", l.binary.goVer)
+	}
+}
+
+// hideStackResults removes the locations of results on the stack, because they depend on all parameters.
+func (l *goLayout) hideStackResults() {
+	for i, v := range l.sig.Results {
+		if len(v.Pieces) > 0 && v.Pieces[0].InMemory {
+			markUnknown(l.sig.Results[i:i+1], errHidden)
+		}
 	}
 }
 
@@ -165,6 +208,28 @@ func (b *Binary) capturedVars(fn *debug.Function) []Variable {
 		found = append(found, v.inPiece(piece))
 	}
 	return found
+}
+
+// piecesAt splits a value into pieces at the location that debug information states. ok is false if the location does
+// not fit the type.
+func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
+	if t.Size <= 0 {
+		return nil, false
+	}
+	if at.Stack {
+		return arch.OnStack(at.SP, t.Size, at.Disp), at.Disp >= at.Lowest
+	}
+	parts, single, err := arch.Flatten(t)
+	if err != nil || !single || len(parts) != len(at.Registers) {
+		return nil, false
+	}
+	for i, p := range parts {
+		if p.Float != (at.Registers[i] == "") {
+			return nil, false
+		}
+		pieces = append(pieces, Piece{Offset: p.Offset, Size: p.Size, Register: at.Registers[i]})
+	}
+	return pieces, true
 }
 
 // layOutByTypesOrSlots is for versions that pass all arguments on the stack and omit parameters without names. The
@@ -212,7 +277,7 @@ func (l *goLayout) layOutBySlots() {
 		markUnknown(variables, nil)
 		for i := range variables {
 			v := &variables[i]
-			if disp, ok := l.entries.Slot(&formals[i]); ok && v.Type.Size > 0 {
+			if disp, ok := l.entries.Slot(l.fn, &formals[i]); ok && v.Type.Size > 0 {
 				v.Pieces = arch.OnStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
 			} else if v.Type.Size != 0 {
 				v.Err = errors.New("debug information lacks its location on the stack")
@@ -227,20 +292,17 @@ func (l *goLayout) layOutBySlots() {
 // table. known is false if the table does not have enough information.
 func (l *goLayout) layOutChecked() (agrees, known bool) {
 	end := l.layOutByTypes()
-	if l.f.ABI == ABI0 {
+	switch {
+	case l.f.ABI == ABI0:
 		return l.compareSize(end - 8)
+	case l.binary.dictionary(l.f) >= 0:
+		// The table omits the first parameter of generic functions, which is the dictionary or the receiver.
+		return false, false
 	}
 	params := l.sig.Params
 	args, complete, ok := l.binary.tables.Args(l.f.Addr)
-	if !ok {
+	if !ok || len(args) == 0 {
 		return false, false
-	}
-	// The table omits the first parameter of generic functions, which is the dictionary or the receiver.
-	if dictionary := l.binary.dictionary(l.f); strings.Contains(l.f.Name, "[") && dictionary != 0 {
-		if len(params) == 0 || dictionary == 1 && len(args) == 0 {
-			return false, true
-		}
-		params, args = params[1:], args[max(dictionary, 0):]
 	}
 	for i, arg := range args {
 		if i >= len(params) {

@@ -130,30 +130,57 @@ func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
 	*into = append(*into, v)
 }
 
-// Slot finds the stack slot of a parameter of ABI0, as a distance from the stack pointer at entry. A location above the return
-// address is the parameter's slot, no matter for which instructions the location is valid.
-//
-// A list of Go 1.16 may give the place of one part, such as the length of a slice, as the place of the whole value. So Slot uses
-// a place in a list only if the compiler does not split values of this type, or if the place has the size of the value.
-func (d *Info) Slot(v *Formal) (disp int64, ok bool) {
-	_, single := v.location.([]byte)
-	whole := single || arch.IsWhole(v.Type) // it may look up types, which takes d.mu
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for expression := range d.expressions(v) {
-		if disp, size, ok := framePlace(expression); ok && disp >= 0 && (whole || size == v.Type.Size) {
-			return d.image.Processor.Machine().CFA + disp, true
-		}
-	}
-	return 0, false
+// Location is the place of a parameter at the first instruction: registers, or the stack.
+type Location struct {
+	Registers []arch.Reg // in order of the value's parts; "" is a floating-point register
+	Stack     bool
+	Disp      int64 // the distance from the stack pointer, SP
+	SP        arch.Reg
+	Lowest    int64 // the smallest Disp in the caller's frame
+	Size      int64 // the number of bytes on the stack; 0 means the whole value
+
+	low, high uint64 // the range of instructions for which the location is valid
 }
 
-// expressions returns the expressions that locate a value: one for the whole function, or those in a list of .debug_loc (DWARF
-// 4, 2.6.2).
-func (d *Info) expressions(v *Formal) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
+// Location evaluates DW_AT_location at the start of a function. ok is false if the value, or a part of it, has no location
+// at the start.
+func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok bool) {
+	return d.findLocation(fn, v, func(l *Location) bool { return l.low <= addr && addr < l.high })
+}
+
+// Slot finds the stack slot of a parameter of ABI0. A location above the return address is the parameter's slot, no matter
+// for which instructions the location is valid.
+func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
+	at, ok := d.findLocation(fn, v, func(l *Location) bool { return l.Stack && l.Disp >= l.Lowest })
+	return at.Disp, ok
+}
+
+// findLocation returns the first location of a value for which match returns true.
+func (d *Info) findLocation(fn *Function, v *Formal, match func(*Location) bool) (at Location, ok bool) {
+	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l := range d.locations(fn.unit, v, whole) {
+		if match(&l) {
+			return l, true
+		}
+	}
+	return at, false
+}
+
+// locations returns the locations of a value: one location for the whole function, or the locations in a list of .debug_loc
+// (DWARF 4, 2.6.2).
+//
+// A list of Go 1.16 to 1.21 may give the place of one part on the stack, such as the length of a slice, as the place of the
+// whole value. So locations returns a place on the stack from a list only if whole is true (the compiler does not split
+// values of this type), or if the place has the size of the value.
+func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
+	return func(yield func(Location) bool) {
 		if expression, ok := v.location.([]byte); ok {
-			yield(expression)
+			if at, ok := readExpression(d.image.Processor, expression); ok {
+				at.high = 1<<64 - 1
+				yield(at)
+			}
 			return
 		}
 		offset, ok := v.location.(int64)
@@ -161,54 +188,81 @@ func (d *Info) expressions(v *Formal) iter.Seq[[]byte] {
 		if !ok || offset < 0 || offset > int64(len(loc)) {
 			return
 		}
+		base := val[uint64](u.entry, dwarf.AttrLowpc)
 		for r := (reader{data: loc[offset:]}); d.fuel >= 0; d.fuel-- {
 			low, high := r.number(8), r.number(8)
-			if low == 1<<64-1 { // a base address
+			if r.bad || low == 0 && high == 0 {
+				return
+			}
+			if low == 1<<64-1 {
+				base = high
 				continue
 			}
 			expression := r.take(int(r.number(2)))
-			if r.bad || low == 0 && high == 0 || !yield(expression) {
+			if r.bad {
+				return
+			}
+			at, ok := readExpression(d.image.Processor, expression)
+			at.low, at.high = base+low, base+high
+			if ok && (!at.Stack || whole || at.Size == v.Type.Size) && !yield(at) {
 				return
 			}
 		}
 	}
 }
 
-// framePlace evaluates a location expression of a place on the stack, in the forms that Go's compilers write. disp is the
-// distance from the frame's address, which is above the return address. size is the number of bytes of a value in pieces
-// (DW_OP_piece), and otherwise 0.
-func framePlace(expression []byte) (disp, size int64, ok bool) {
+// readExpression evaluates a location expression of the forms that Go's compilers write: registers, and places relative to
+// the frame's address, which is CFA above the stack pointer at entry. A value in pieces (DW_OP_piece) is either in registers
+// or on the stack. readExpression ignores the sizes of pieces in registers, because the compilers leave out padding, and Go
+// 1.18 to 1.21 repeat registers.
+func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) {
 	r := reader{data: expression}
 	for r.at < len(expression) && !r.bad {
-		at := int64(0)
+		register, disp, inMemory := uint64(0), p.Machine().CFA, true
 		switch op := r.u8(); {
+		case op >= 0x50 && op <= 0x6f: // DW_OP_reg0 to DW_OP_reg31
+			register, inMemory = uint64(op-0x50), false
+		case op == 0x90: // DW_OP_regx
+			register, inMemory = r.uleb(), false
 		case op == 0x91: // DW_OP_fbreg
-			at = r.sleb()
+			disp += r.sleb()
 		case op != 0x9c: // DW_OP_call_frame_cfa
-			return 0, 0, false
+			return at, false // also for a piece without a location
 		case r.at == len(expression):
 		case expression[r.at] == 0x11: // DW_OP_consts, then DW_OP_plus
 			r.u8()
-			at = r.sleb()
+			disp += r.sleb()
 			r.bad = r.bad || r.u8() != 0x22
 		case expression[r.at] == 0x23: // DW_OP_plus_uconst
 			r.u8()
-			at = int64(r.uleb())
+			disp += int64(r.uleb())
 		}
-		if ok && at != disp+size {
-			return 0, 0, false
-		}
-		if !ok {
-			disp, ok = at, true
-		}
+		size := int64(0)
 		if r.at < len(expression) {
 			if r.u8() != 0x93 { // DW_OP_piece
-				return 0, 0, false
+				return at, false
 			}
-			size += int64(r.uleb())
+			size = int64(r.uleb())
+		}
+		switch {
+		case !inMemory && !at.Stack:
+			name, known := p.Machine().DwarfReg(register)
+			if !known {
+				return at, false
+			}
+			if name == "" || !slices.Contains(at.Registers, name) {
+				at.Registers = append(at.Registers, name)
+			}
+		case inMemory && len(at.Registers) == 0 && (!at.Stack || disp == at.Disp+at.Size):
+			if !at.Stack {
+				at.Stack, at.Disp, at.SP, at.Lowest = true, disp, p.Machine().SP, p.Machine().CFA
+			}
+			at.Size += size
+		default:
+			return at, false
 		}
 	}
-	return disp, size, ok && !r.bad
+	return at, !r.bad && (at.Stack || len(at.Registers) > 0)
 }
 
 // Distinct removes the second description of a parameter. Go 1.18 describes some parameters twice.
@@ -224,7 +278,7 @@ func Distinct(formals []Formal) []Formal {
 
 // InStackOrder sorts parameters by their places on the stack. Parameters of unknown place come last. It sorts results
 // without names by the compiler's numbers (~r0, ~r1).
-func (d *Info) InStackOrder(formals []Formal) {
+func (d *Info) InStackOrder(fn *Function, formals []Formal) {
 	slices.SortStableFunc(formals, func(x, y Formal) int {
 		n, err1 := strconv.Atoi(strings.TrimPrefix(x.Name, "~r"))
 		m, err2 := strconv.Atoi(strings.TrimPrefix(y.Name, "~r"))
@@ -232,7 +286,7 @@ func (d *Info) InStackOrder(formals []Formal) {
 			return cmp.Compare(n, m)
 		}
 		place := func(v *Formal) int64 {
-			if at, ok := d.Slot(v); ok {
+			if at, ok := d.Slot(fn, v); ok {
 				return at
 			}
 			return math.MaxInt64
