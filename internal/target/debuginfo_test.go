@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -21,17 +20,12 @@ func build(t *testing.T, name, ldflags string) string {
 }
 
 // described searches for debug information of a stripped program, and checks whether it was found. said is a part of the only
-// message, or "" if there must be none, besides the message that debuginfod-find runs.
-func described(t *testing.T, what, path, root string, limit time.Duration, found bool, said string) {
+// message, or "" if there must be none.
+func described(t *testing.T, what, path, root string, found bool, said string) {
 	t.Helper()
 	b := binaries.Open(t, path)
 	var text strings.Builder
-	say := func(format string, args ...any) {
-		if !strings.HasPrefix(format, "running debuginfod-find ") {
-			fmt.Fprintf(&text, format+"\n", args...)
-		}
-	}
-	findDebugInfo(b, say, root, limit)
+	findDebugInfo(b, func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }, root)
 	f, _ := b.Lookup("main.lookup")
 	sig, err := b.Signature(f)
 	isFound := err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key"
@@ -40,14 +34,10 @@ func described(t *testing.T, what, path, root string, limit time.Duration, found
 	}
 }
 
-// noServers removes the servers from the environment.
-func noServers(t *testing.T) { t.Setenv("DEBUGINFOD_URLS", "") }
-
 // TestBuildID checks that a file in /usr/lib/debug is found by the build ID, and reported if it is of another build.
 func TestBuildID(t *testing.T) {
-	noServers(t)
 	stripped, root := build(t, "lookup", "-s -w"), t.TempDir()
-	described(t, "nothing is there", stripped, root, time.Minute, false, "")
+	described(t, "nothing is there", stripped, root, false, "")
 	dir := filepath.Join(root, "usr/lib/debug/.build-id/00")
 	fixture.NoError(t, os.MkdirAll(dir, 0o755))
 	place := func(path string) {
@@ -57,14 +47,23 @@ func TestBuildID(t *testing.T) {
 		fixture.NoError(t, os.Symlink(path, at))
 	}
 	place(build(t, "lookup", ""))
-	described(t, "the right one", stripped, root, time.Minute, true, "")
+	described(t, "the right one", stripped, root, true, "")
 	place(build(t, "greet", ""))
-	described(t, "another program's", stripped, root, time.Minute, false, " differs: ")
+	described(t, "another program's", stripped, root, false, " differs: ")
+	place(stripped)
+	described(t, "stripped, too", stripped, root, false, "no debug information")
+	text, err := os.ReadFile(build(t, "lookup", ""))
+	fixture.NoError(t, err)
+	other := filepath.Join(root, "other")
+	place(other)
+	for want, text := range map[string][]byte{"not an ELF file": []byte("<html>Sign in</html>"), ": ": text[:len(text)/2]} {
+		fixture.NoError(t, os.WriteFile(other, text, 0o600))
+		described(t, "a damaged file", stripped, root, false, want)
+	}
 }
 
 // TestDebugLink checks the places of a linked file, and that it must be of the same build.
 func TestDebugLink(t *testing.T) {
-	noServers(t)
 	objcopy, err := exec.LookPath("objcopy")
 	if err != nil {
 		t.Skip(err)
@@ -84,88 +83,12 @@ func TestDebugLink(t *testing.T) {
 		fixture.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
 		fixture.NoError(t, os.Rename(debug, at))
 		debug = at
-		described(t, at, bin, root, time.Minute, true, "")
+		described(t, at, bin, root, true, "")
 	}
 	fixture.NoError(t, os.Truncate(debug, 1<<42))
-	described(t, "a file of holes", bin, root, time.Minute, true, "")
+	described(t, "a file of holes", bin, root, true, "")
 	run("--only-keep-debug", fixture.Build(t, "lookup", "-ldflags=-B 0x00c0ffef"), debug)
-	described(t, "another build's", bin, root, time.Minute, false, `its build ID "00c0ffef" is not`)
-}
-
-// fakeFind puts a shell script called debuginfod-find into $PATH, which appends its arguments to the file notes.
-func fakeFind(t *testing.T, script string) (notes string) {
-	t.Helper()
-	dir := t.TempDir()
-	notes = filepath.Join(dir, "notes")
-	text := "#!/bin/sh\necho \"$0 $* $DEBUGINFOD_MAXSIZE\" >>" + notes + "\n" + script + "\n"
-	fixture.NoError(t, os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte(text), 0o755))
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	return notes
-}
-
-// TestDebugFile checks that debuginfod-find runs only if the user named a server.
-func TestDebugFile(t *testing.T) {
-	noServers(t)
-	stripped, full := build(t, "lookup", "-s -w"), build(t, "lookup", "")
-	notes := fakeFind(t, "echo "+full)
-	check := func(what string, want bool, times int) {
-		t.Helper()
-		described(t, what, stripped, t.TempDir(), time.Minute, want, "")
-		text, _ := os.ReadFile(notes)
-		line := filepath.Join(filepath.Dir(notes), "debuginfod-find") + " debuginfo " + testID + " 2147483648\n"
-		if string(text) != strings.Repeat(line, times) {
-			t.Errorf("%s: %s", what, text)
-		}
-	}
-	check("no server", false, 0)
-	t.Setenv("DEBUGINFOD_URLS", " \t\n")
-	check("blanks", false, 0)
-	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
-	check("a server", true, 1)
-	t.Setenv("PATH", t.TempDir())
-	check("debuginfod-find is not installed", false, 1)
-}
-
-// TestFindFails checks that a failure of debuginfod-find causes at most one message.
-func TestFindFails(t *testing.T) {
-	stripped, full, other := build(t, "lookup", "-s -w"), build(t, "lookup", ""), build(t, "greet", "")
-	text, err := os.ReadFile(full)
-	fixture.NoError(t, err)
-	dir := t.TempDir()
-	file := func(name string, text []byte) string {
-		path := filepath.Join(dir, name)
-		fixture.NoError(t, os.WriteFile(path, text, 0o600))
-		return path
-	}
-	for _, test := range []struct{ name, script, want string }{
-		{"no server has it", "echo Server query failed: No such file or directory >&2; exit 1", ""},
-		{"no server answers", "echo Server query failed: Connection refused >&2; exit 1", `exit status 1: "Server query failed: Connection refused"`},
-		{"escapes", "printf '\\033[2J\\nx' >&2; exit 2", `exit status 2: "\x1b[2J\nx"`},
-		{"it hangs", "exec sleep 60", "killed after 100ms"},
-		{"its child hangs", "sleep 3", "killed after 100ms"},
-		{"it prints nothing", "", `prints "", not a path`},
-		{"it prints no path", "echo x; echo y", `prints "x\ny", not a path`},
-		{"no file", "echo /no/such/file", ""},
-		{"a page", "echo " + file("page", []byte("<html>Sign in</html>")), "not an ELF file"},
-		{"another program's", "echo " + other, " differs: "},
-		{"stripped, too", "echo " + stripped, "no debug information"},
-		{"half a file", "echo " + file("half", text[:len(text)/2]), ": "},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			noServers(t)
-			t.Setenv("DEBUGINFOD_URLS", "http://localhost")
-			fakeFind(t, test.script)
-			limit := time.Minute
-			if strings.Contains(test.name, "hangs") {
-				limit = 100 * time.Millisecond
-			}
-			described(t, test.name, stripped, t.TempDir(), limit, false, test.want)
-		})
-	}
-	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
-	t.Setenv("PATH", filepath.Dir(file("debuginfod-find", nil)))
-	os.Chmod(filepath.Join(dir, "debuginfod-find"), 0o755)
-	described(t, "no program", stripped, t.TempDir(), time.Minute, false, "exec format error")
+	described(t, "another build's", bin, root, false, `its build ID "00c0ffef" is not`)
 }
 
 // TestBuildIDText checks that only valid build IDs become arguments and parts of paths.

@@ -41,7 +41,7 @@ func (q *Query) open(say Say) (*Target, error) {
 // patterns.
 func (t *Target) load(say Say, q *Query) error {
 	if q.Symbols == "" {
-		findDebugInfo(t.Binary, say, "/", maxFindTime)
+		findDebugInfo(t.Binary, say, "/")
 	} else {
 		f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // returns at once for a named pipe
 		if err == nil {
