@@ -52,8 +52,7 @@ type Stream struct {
 	faults   uint64
 	sums     Split
 	sched    scheduler
-	// The gaps of the events that time a function's calls, and of its Counter events, in order, as in Plan.Funcs. The last
-	// element is for all runtime probes.
+	// The gaps of the events that time a function's calls, and of its Counter events. The last is of the runtime probes.
 	retired, uncounted [][]gap
 }
 
