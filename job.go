@@ -43,7 +43,8 @@ func (t *Tracer) run(ctx context.Context, mode uprobe.Mode, each bool, every tim
 			err = nil // the caller's loop can't take an error any more
 		}
 	}()
-	totals := engine.NewTotals(j.request.Plan, engine.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	totals := engine.Totals{Clock: j.source.Clock(), Costs: trace.NoCosts{}}
+	totals.Begin(j.request.Plan)
 	if err := j.source.Arm(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil

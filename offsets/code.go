@@ -158,6 +158,27 @@ func middleError(from, to int) error {
 	return fmt.Errorf("branch at %+#x into the middle of an instruction at %+#x (data among the code?)", from, to)
 }
 
+// stackCheck finds the stack check of a Go function.
+func (d *decoder) stackCheck() (arch.Check, bool) {
+	whole := &d.parts[0]
+	return arch.StackCheck(d.processor, whole.code, func(yield func(int, arch.Inst) bool) {
+		for _, j := range whole.jumps {
+			if !yield(j.at, j.in) {
+				return
+			}
+		}
+	})
+}
+
+// spilled returns the results of [arch.Spilled] for a Go function. ok is false without a stack check, too.
+func (d *decoder) spilled() (spills []arch.Spill, resume int, ok bool) {
+	check, ok := d.stackCheck()
+	if !ok {
+		return nil, 0, false
+	}
+	return arch.Spilled(d.processor, d.parts[0].code, check)
+}
+
 // offsetOf converts an address to an offset from the start of the function.
 func (d *decoder) offsetOf(addr uint64) int { return int(addr - d.parts[0].addr) }
 

@@ -107,15 +107,11 @@ func (b internals) ResumesWithoutArgs(f *Func) (resume uint64) {
 	if f.ABI != ABIInternal || b.goVer.Minor < 17 {
 		return 0
 	}
-	code, err := b.code(f)
+	d, err := b.decode(f)
 	if err != nil {
 		return 0
 	}
-	check, ok := arch.StackCheck(b.image.Processor, code)
-	if !ok {
-		return 0
-	}
-	spills, at, ok := arch.Spilled(b.image.Processor, code, check)
+	spills, at, ok := d.spilled()
 	if !ok || len(spills) > 0 {
 		return 0
 	}

@@ -77,7 +77,7 @@ func (d *decoder) sites() (s *Sites, err error) {
 	entry, late, restarts := 0, false, slices.Contains(d.jumpTargets, 0)
 	if d.fn.ABI == SystemV {
 		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
-	} else if check, ok := arch.StackCheck(p, whole.code); !ok {
+	} else if check, ok := d.stackCheck(); !ok {
 		s.Restarts = restarts
 		entry, late = d.firstUnrepeated()
 	} else {

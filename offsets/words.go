@@ -64,16 +64,13 @@ func (w *wordLayout) locate() bool {
 	if len(w.conv.Ints) == 0 {
 		return true
 	}
-	code, err := w.binary.code(w.f)
+	d, err := w.binary.decode(w.f)
 	if err != nil {
 		return false
 	}
-	p := w.binary.image.Processor
-	if check, ok := arch.StackCheck(p, code); ok {
-		// The code does not save arguments that the function never uses.
-		if spills, _, ok := arch.Spilled(p, code, check); ok && len(spills) > 0 {
-			return w.locateBySpills(spills)
-		}
+	// The code does not save arguments that the function never uses.
+	if spills, _, ok := d.spilled(); ok && len(spills) > 0 {
+		return w.locateBySpills(spills)
 	}
 	return w.locateInOrder()
 }

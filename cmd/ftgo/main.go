@@ -233,6 +233,7 @@ func reportCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	o.Signatures = true
 	table, lines := o.DefineTable, o.DefineLines
+	var files []string
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or the sum of several",
 		Groups: []cli.Group{
@@ -241,9 +242,14 @@ func reportCommand(e *cli.Env) *cli.Command {
 			cli.Subset("trace: ", o.DefineRun, "calls"),
 			cli.Subset("trace: ", lines, "where", "errors", "min", "slow", "tree", "depth", "timestamp", "format"),
 		},
-		ReadArgs:   o.ReadFiles,
+		ReadArgs: func(_ string, words, program []string) error {
+			if files = words; len(words) == 0 || program != nil {
+				return cli.Usage("report: takes FILE... (see ftgo report -h)")
+			}
+			return nil
+		},
 		DeferRules: func(hasTerm func(term string) bool) { o.HasTerm = hasTerm },
-		Run:        o.Report,
+		Run:        func(ctx context.Context) error { return o.Report(ctx, files) },
 	}
 }
 

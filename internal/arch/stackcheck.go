@@ -1,6 +1,6 @@
 package arch
 
-import "bytes"
+import "iter"
 
 // maxPrologue is the maximum number of instructions up to the deciding jump. The longest known form (Go 1.16 on arm64, very
 // large frame) has 10.
@@ -12,25 +12,25 @@ const maxPrologue = 14
 //   - the jump is taken if the check fails, to a sequence that calls once, has no other branch and then jumps to offset 0;
 //     or the jump is taken if the check passes, and is right before such a sequence;
 //   - earlier conditional jumps (for frames of about 4 kB and up) lead to such a sequence as well;
-//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no later branch in it leads to an instruction
-//     after the first, up to Post, or up to and including Post if the check does not repeat. (In Go 1.4 and 1.5 a function
-//     without a frame may begin with a loop and jump back to Post, which then runs more than once.)
-func StackCheck(processor Processor, code []byte) (Check, bool) {
+//   - no later branch leads to an instruction after the first, up to Post, or up to and including Post if the check does not
+//     repeat. (In Go 1.4 and 1.5 a function without a frame may begin with a loop and jump back to Post, which then runs
+//     more than once.)
+//
+// jumps has at least the jumps of the function, with their offsets in code. The caller has decoded them with the whole
+// function.
+func StackCheck(processor Processor, code []byte, jumps iter.Seq2[int, Inst]) (Check, bool) {
 	c, ok := findCheck(processor, code)
 	if !ok {
 		return Check{}, false
 	}
-	end := 0
-	for at, in := range Instructions(processor, code) {
+	for at, in := range jumps {
 		to := at + int(in.To)
 		branch := in.Kind == Jump || in.Kind == CondJump
 		if branch && at > c.Jump && 0 < to && (to < c.Post || to == c.Post && !c.Repeats) {
 			return Check{}, false
 		}
-		end = at + in.Len
 	}
-	// The linkers up to Go 1.5 include the zero bytes after the function in the size of its symbol.
-	return c, len(bytes.TrimLeft(code[end:], "\x00")) == 0
+	return c, true
 }
 
 // findCheck decodes the prologue up to the deciding jump.

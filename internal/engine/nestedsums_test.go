@@ -39,7 +39,8 @@ func TestNetLatency(t *testing.T) {
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {}, {Raw: 20, Net: 10, High: 15}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tl := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: &fixedCosts{HitCosts: c.costs}})
+			tl := Totals{Clock: &trace.Clock{}, Costs: &fixedCosts{HitCosts: c.costs}}
+			tl.Begin(plan)
 			for i, call := range c.calls {
 				call.ID, call.Parent = uint64(i+1), 100
 				for _, nested := range c.calls[:i] {

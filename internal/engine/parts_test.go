@@ -42,9 +42,10 @@ func TestManyValues(t *testing.T) {
 				return stats.RowKey{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0])}, new(int64(c.Args[1])), false
 			}
 			costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
-			totals := NewTotals(plan, TotalsOptions{
+			totals := Totals{
 				Clock: &trace.Clock{}, Costs: &fixedCosts{HitCosts: costs}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
-			})
+			}
+			totals.Begin(plan)
 			before := inUse()
 			weights := make([]uint64, values)
 			var weight, largest uint64
@@ -134,7 +135,8 @@ func TestWeightlessValues(t *testing.T) {
 	observe := func(c *pairing.Call) (stats.RowKey, *int64, bool) {
 		return stats.RowKey{Value: fmt.Sprint(c.Args[0])}, nil, false
 	}
-	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: trace.NoCosts{}, ByValue: true, Observe: observe, KeptBy: ByTime})
+	totals := Totals{Clock: &trace.Clock{}, Costs: trace.NoCosts{}, ByValue: true, Observe: observe, KeptBy: ByTime}
+	totals.Begin(plan)
 	for i := range uint64(3 * stats.MaxValues) {
 		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxValues + 1)}})
 	}

@@ -19,7 +19,7 @@ func (t *Totals) At(r *trace.Reading) {
 			f.Lost, f.Open = 0, 0
 		}
 	}
-	if t.opt.Intervals {
+	if t.Intervals {
 		r.Since = t.since(r.Whole, r)
 	}
 	if t.plan.Waits { // leave out the functions that stand for wait reasons if no goroutine waited for the reason
@@ -80,14 +80,14 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	if p := t.parts; p != nil {
 		out = p.Reconcile(out, r.Last)
 		evicted, atMost := p.Evicted()
-		r.Summary.Values = &stats.TopValues{By: t.opt.KeptBy, Most: stats.MaxValues, Evicted: evicted, AtMost: atMost}
+		r.Summary.Values = &stats.TopValues{By: t.KeptBy, Most: stats.MaxValues, Evicted: evicted, AtMost: atMost}
 	}
 	for i := range out {
 		f := &out[i]
 		if f.Bounds != nil {
 			f.Bounds.Waiting = r.Waited
 		}
-		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // a call of a Point has no end
+		if r.Last && t.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // a call of a Point has no end
 			f.Estimate = f.Estimate.Part(f.Ended(), f.Calls-f.CountedOnly)
 			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Ended(), 0, 0, 0
 		}
@@ -98,7 +98,7 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 // probing returns the cost of the probes in the traced processes. It computes the cost from the kernel's hit counters. It
 // returns nil if the cost of a hit is not known.
 func (t *Totals) probing(r *trace.Reading) *stats.Probing {
-	costs, counts := t.opt.Costs.Take(), r.Counts
+	costs, counts := t.Costs.Take(), r.Counts
 	if costs == nil {
 		return nil
 	}

@@ -11,21 +11,7 @@ import (
 
 // Totals adds up the calls of each function, and compares them with the counts in a [trace.Reading].
 type Totals struct {
-	plan        *uprobe.Plan
-	opt         TotalsOptions
-	funcs       []stats.Func          // indexed as plan.Funcs
-	parts       *stats.ValueRows      // rows by value; nil if each function has one row
-	nested      map[uint64]nested     // by the ID of an open call
-	last        map[uint64]stats.Func // rows at the end of the last interval, by Serial
-	lastAt      time.Time
-	SteppedBack int // number of calls that ended before they began according to the trace clock
-}
-
-// nested is the time of the calls nested directly in a call, and the time in which they were runnable without a CPU.
-type nested struct{ time, runnable int64 }
-
-// TotalsOptions configure a Totals.
-type TotalsOptions struct {
+	// Set before Begin:
 	Clock   *trace.Clock
 	Costs   trace.Costs // the costs of probes, which are subtracted from latencies
 	ByValue bool        // add a row for each value of a function's calls
@@ -38,18 +24,30 @@ type TotalsOptions struct {
 	Intervals bool     // fill Since of readings, too
 	Ended     bool     // count only calls that have ended, in the last reading
 	Events    []string // names of the kernel events
+
+	SteppedBack int // number of calls that ended before they began according to the trace clock
+
+	plan   *uprobe.Plan
+	funcs  []stats.Func          // indexed as plan.Funcs
+	parts  *stats.ValueRows      // rows by value; nil if each function has one row
+	nested map[uint64]nested     // by the ID of an open call
+	last   map[uint64]stats.Func // rows at the end of the last interval, by Serial
+	lastAt time.Time
 }
 
-// Values of TotalsOptions.KeptBy.
+// nested is the time of the calls nested directly in a call, and the time in which they were runnable without a CPU.
+type nested struct{ time, runnable int64 }
+
+// Values of Totals.KeptBy.
 const (
 	ByCalls = "calls"
 	ByTime  = "time"
 	BySum   = "sum"
 )
 
-// NewTotals returns the totals of a plan without any call.
-func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
-	t := &Totals{plan: plan, opt: opt, nested: make(map[uint64]nested), funcs: make([]stats.Func, len(plan.Funcs))}
+// Begin starts the totals of a plan, without any call.
+func (t *Totals) Begin(plan *uprobe.Plan) {
+	t.plan, t.nested, t.funcs = plan, make(map[uint64]nested), make([]stats.Func, len(plan.Funcs))
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
 		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
@@ -69,10 +67,9 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 			f.Note = "has no return: only its calls are counted"
 		}
 	}
-	if opt.ByValue {
+	if t.ByValue {
 		t.parts = stats.NewValueRows(t.funcs)
 	}
-	return t
 }
 
 // Take adds an item of the source.
@@ -84,19 +81,19 @@ func (t *Totals) Take(it *pairing.Item) {
 		t.ended(it.Call)
 	case pairing.Kernel:
 		if call := it.Event.Call; call != nil { // the event belongs to the call around it
-			t.funcs[call.Func].AddEvent(t.opt.Events[it.Event.Format], 1)
+			t.funcs[call.Func].AddEvent(t.Events[it.Event.Format], 1)
 		}
 	}
 }
 
 // began adds the value and the amount of a call that has begun, in a plan that does not observe the ends of calls.
 func (t *Totals) began(c *pairing.Call) {
-	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
+	if t.plan.Mode != uprobe.Entries || t.Observe == nil {
 		return
 	}
-	key, amount, _ := t.opt.Observe(c)
+	key, amount, _ := t.Observe(c)
 	t.addAmount(&t.funcs[c.Func], amount)
-	if t.opt.ByValue {
+	if t.ByValue {
 		row := t.parts.Row(key)
 		t.addAmount(&row.Func, amount)
 		t.count(row, amount, 0)
@@ -109,9 +106,9 @@ func (t *Totals) count(row *stats.ValueRow, amount *int64, ns int64) {
 	row.Calls++
 	weight := int64(1)
 	switch {
-	case t.opt.KeptBy == ByTime:
+	case t.KeptBy == ByTime:
 		weight = ns
-	case t.opt.KeptBy == BySum && amount != nil:
+	case t.KeptBy == BySum && amount != nil:
 		weight = *amount
 	}
 	t.parts.AddWeight(row, uint64(max(weight, 1)))
@@ -120,7 +117,7 @@ func (t *Totals) count(row *stats.ValueRow, amount *int64, ns int64) {
 // addAmount adds the amount of a call.
 func (t *Totals) addAmount(f *stats.Func, amount *int64) {
 	switch {
-	case !t.opt.Amounts:
+	case !t.Amounts:
 		return
 	case f.Amounts == nil:
 		f.Amounts = &stats.Amounts{}
@@ -137,8 +134,8 @@ func (t *Totals) ended(c *pairing.Call) {
 	var key stats.RowKey
 	var amount *int64
 	failed := len(c.Results) > 0 && c.Results[0] != 0
-	if t.opt.Observe != nil {
-		key, amount, failed = t.opt.Observe(c)
+	if t.Observe != nil {
+		key, amount, failed = t.Observe(c)
 	}
 	var timing stats.Timing
 	var runnable int64
@@ -146,7 +143,7 @@ func (t *Totals) ended(c *pairing.Call) {
 		if c.End < c.Start {
 			t.SteppedBack++
 		}
-		timing, runnable = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
+		timing, runnable = t.latency(c, t.Clock.Took(c).Nanoseconds())
 	}
 	delete(t.nested, c.ID)
 	add := func(f *stats.Func) {
@@ -154,12 +151,12 @@ func (t *Totals) ended(c *pairing.Call) {
 		t.addOutcome(f, c, failed, timing)
 	}
 	add(&t.funcs[c.Func])
-	if t.opt.ByValue {
+	if t.ByValue {
 		row := t.parts.Row(key)
 		add(&row.Func)
 		t.count(row, amount, timing.Net)
 	}
-	if s := t.opt.Stacks; s != nil && len(c.Stack) > 0 {
+	if s := t.Stacks; s != nil && len(c.Stack) > 0 {
 		sum := int64(0)
 		if amount != nil {
 			sum = *amount
@@ -175,8 +172,8 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, failed bool, timing 
 		f.Completed++
 		f.Time(timing)
 		if t.plan.Sched {
-			f.Split.Add(t.opt.Clock.Split(c, timing.Net))
-			f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
+			f.Split.Add(t.Clock.Split(c, timing.Net))
+			f.Waits = t.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
 		}
 		if f.ReturnsErrors && failed {
 			f.Errors++
@@ -190,23 +187,23 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, failed bool, timing 
 
 // latency returns the latency of a call, and the part of Self in which its goroutine was runnable without a CPU. ns is the
 // measured duration. latency subtracts the cost of the call's own probes and of the nested calls' probes, but the result
-// is at least the time of the nested calls. Self is 0 if the costs are not known and opt.Stacks is nil. runnable is 0 if
-// opt.Stacks is nil.
+// is at least the time of the nested calls. Self is 0 if the costs are not known and Stacks is nil. runnable is 0 if
+// Stacks is nil.
 func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, runnable int64) {
-	costs := t.opt.Costs.Take()
+	costs := t.Costs.Take()
 	timing = stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
 	if timing.Known {
 		timing.Net = costs.Typical.Net(c, ns)
 		timing.Low, timing.High = t.boundsBy(costs, c, ns)
-	} else if t.opt.Stacks == nil {
+	} else if t.Stacks == nil {
 		return timing, 0
 	}
 	inner := t.nested[c.ID]
 	timing.Net = max(timing.Net, inner.time)
 	timing.High = max(timing.High, timing.Net)
 	timing.Self = timing.Net - inner.time
-	if t.plan.Sched && t.opt.Stacks != nil {
-		runnable = max(t.opt.Clock.Split(c, timing.Net).Runnable, inner.runnable)
+	if t.plan.Sched && t.Stacks != nil {
+		runnable = max(t.Clock.Split(c, timing.Net).Runnable, inner.runnable)
 	}
 	if c.Depth > 0 {
 		outer := t.nested[c.Parent]
@@ -218,7 +215,7 @@ func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, runnab
 // Bounds returns the bounds of the duration that a call would have without probes. ns is the measured duration. Both
 // bounds are 0 if the costs of probes are not known.
 func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
-	if costs := t.opt.Costs.Take(); costs != nil {
+	if costs := t.Costs.Take(); costs != nil {
 		return t.boundsBy(costs, c, ns)
 	}
 	return 0, 0

@@ -71,6 +71,11 @@ func (e *Event) Definitions(group, path string) ([]string, error) {
 	case len(e.Fetch) > 0 && len(e.Fetch) != len(e.Sites):
 		return nil, fmt.Errorf("define event %s: %d lists of fetchargs for %d sites", e.Name, len(e.Fetch), len(e.Sites))
 	}
+	for _, a := range e.Args {
+		if err := checkName(a.Name, maxArgName); err != nil {
+			return nil, fmt.Errorf("define event %s: argument %w", e.Name, err)
+		}
+	}
 	differs := len(e.Fetch) > 0 || slices.ContainsFunc(e.Args, func(a Arg) bool { return strings.Contains(a.Fetch, "@+") })
 	lines := make([]string, len(e.Sites))
 	var args string
@@ -102,9 +107,6 @@ func (e *Event) argsAt(site int) (string, error) {
 		}
 		a.Fetch = siteRelative(a.Fetch, e.Sites[site], cmp.Or(e.PC, "%ip"))
 		text := a.Name + "=" + a.Fetch + ":" + a.Type
-		if err := checkName(a.Name, maxArgName); err != nil {
-			return "", fmt.Errorf("argument %w", err)
-		}
 		// A blank or newline would end the argument, or the whole definition.
 		if strings.ContainsAny(a.Fetch+a.Type, " \t\n\r") {
 			return "", fmt.Errorf("argument %q: blank in it", text)

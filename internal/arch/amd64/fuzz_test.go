@@ -90,7 +90,7 @@ func FuzzStackCheck(f *testing.F) {
 		f.Add(unhex(f, tt.code))
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		c, ok := arch.StackCheck(Processor, code)
+		c, ok := arch.StackCheck(Processor, code, arch.Instructions(Processor, code))
 		if !ok {
 			if c != (arch.Check{}) {
 				t.Errorf("%+v without a check", c)

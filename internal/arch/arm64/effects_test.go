@@ -88,7 +88,7 @@ func TestSpilled(t *testing.T) {
 		{"something else", []uint32{0xaa0103e0}, nil, false},
 	} {
 		f := function(c.spills...)
-		check, ok := arch.StackCheck(Processor, f)
+		check, ok := arch.StackCheck(Processor, f, arch.Instructions(Processor, f))
 		if !ok {
 			t.Fatalf("%s: no stack check", c.scenario)
 		}

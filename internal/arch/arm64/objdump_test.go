@@ -123,7 +123,7 @@ func FuzzDecode(f *testing.F) {
 		if at, ok := Processor.Alike(b, b, 0x10000, func(x, y uint64, _ bool) bool { return x == y }); !ok || at > len(b) {
 			t.Errorf("not like itself: %d, %v", at, ok)
 		}
-		if c, ok := arch.StackCheck(Processor, b); ok {
+		if c, ok := arch.StackCheck(Processor, b, arch.Instructions(Processor, b)); ok {
 			arch.Spilled(Processor, b, c)
 			for _, at := range []int{c.Jump, c.Post} {
 				if at < 0 || at%4 != 0 || at >= len(b) {

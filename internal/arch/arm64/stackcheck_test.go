@@ -59,7 +59,7 @@ func TestStackCheck(t *testing.T) {
 		{"a loop to behind it", []uint32{guard, small, ls, store, 0x17ffffff}, 2},
 	} {
 		function := checked(c.words)
-		got, ok := arch.StackCheck(Processor, function)
+		got, ok := arch.StackCheck(Processor, function, arch.Instructions(Processor, function))
 		want := arch.Check{}
 		if c.jump >= 0 {
 			want = arch.Check{Jump: 4 * c.jump, Post: 4*c.jump + 4, Repeats: true}
@@ -68,7 +68,7 @@ func TestStackCheck(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %+v", c.scenario, got, ok, want)
 		}
 		for n := range len(function) {
-			if _, ok := arch.StackCheck(Processor, function[:n]); ok {
+			if _, ok := arch.StackCheck(Processor, function[:n], arch.Instructions(Processor, function[:n])); ok {
 				t.Errorf("%s: a check in the first %d bytes", c.scenario, n)
 			}
 		}
@@ -76,7 +76,7 @@ func TestStackCheck(t *testing.T) {
 	for scenario, tail := range map[string][]uint32{
 		"no call": {0xaa1e03e3}, "two calls": {0x94000100, 0x94000100}, "a branch": {0x94000100, 0xb4000040},
 	} {
-		if check, ok := arch.StackCheck(Processor, checked(large, tail...)); ok {
+		if check, ok := arch.StackCheck(Processor, checked(large, tail...), arch.Instructions(Processor, checked(large, tail...))); ok {
 			t.Errorf("%s: %+v", scenario, check)
 		}
 	}

@@ -25,7 +25,11 @@ import (
 // for replaced files that older processes still execute.
 type Export struct {
 	*Options
-	ExportFlags
+	listen string // the flags that only export has
+	otlp   string // the URL of a collector
+	spans  bool   // also send calls
+	name   string // trace the files that processes of this name run
+
 	scope    exportScope
 	words    []string // the FUNC arguments as the user gave them: @FILE still stands for a list
 	counts   *metrics.Aggregator
@@ -36,14 +40,6 @@ type Export struct {
 	armed    bool // a run has armed its probes
 	waiting  bool // ftgo has said that it waits, because the program had no file
 	lastWalk time.Time
-}
-
-// ExportFlags are the flags that only export has.
-type ExportFlags struct {
-	listen string
-	otlp   string // the URL of a collector
-	spans  bool   // also send calls
-	name   string // trace the files that processes of this name run
 }
 
 // exportScope is the scope of --container or --cgroup.

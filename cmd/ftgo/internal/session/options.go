@@ -21,21 +21,15 @@ import (
 // record events.
 type Options struct {
 	view.Options
-	Ready      int      // the descriptor that gets "ready" once probes are armed; 0 without the flag
-	Successors bool     // other runs trace the files that replace BINARY
-	MaxLost    *uint64  // the limit of lost events; nil without one
-	Budget     *float64 // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
-	Force      bool     // continue despite the problems that the help of --force names
-	With       []string // patterns of kernel events
-	Waits      bool     // add rows for the reasons that goroutines wait
-	As         string   // the command that script records for, or the command whose output report shows
-	ReportFlags
-}
-
-// ReportFlags are the arguments and flags that only report has.
-type ReportFlags struct {
-	isReport   bool // the command is report
-	files      []string
+	Ready      int                    // the descriptor that gets "ready" once probes are armed; 0 without the flag
+	Successors bool                   // other runs trace the files that replace BINARY
+	MaxLost    *uint64                // the limit of lost events; nil without one
+	Budget     *float64               // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
+	Force      bool                   // continue despite the problems that the help of --force names
+	With       []string               // patterns of kernel events
+	Waits      bool                   // add rows for the reasons that goroutines wait
+	As         string                 // the command that script records for, or the command whose output report shows
+	isReport   bool                   // the command is report
 	tracedPath string                 // where report finds the binary; "" is its path when it was recorded
 	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report
 }

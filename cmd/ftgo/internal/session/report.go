@@ -18,24 +18,14 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// ReadFiles reads the FILE arguments of report.
-func (o *Options) ReadFiles(_ string, words, program []string) error {
-	if len(words) == 0 || program != nil {
-		return cli.Usage("report: takes FILE... (see ftgo report -h)")
-	}
-	o.files = words
-	return nil
-}
-
 // Report shows a recording, or the sum of several recordings and JSON files.
-func (o *Options) Report(ctx context.Context) error {
-	names := o.files
+func (o *Options) Report(ctx context.Context, names []string) error {
 	if len(names) > 1 {
 		all, err := o.readRuns(ctx, names)
 		if err != nil {
 			return err
 		}
-		return o.showSum(all)
+		return o.showSum(all, names)
 	}
 	ready := sync.OnceFunc(o.Progress("reading " + names[0]))
 	defer ready()
@@ -50,7 +40,7 @@ func (o *Options) Report(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.showSum(all)
+		return o.showSum(all, names)
 	}
 	r, err := o.openReplay(input)
 	ready()

@@ -91,8 +91,8 @@ func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.
 	return []*compare.Run{{File: g.Name(), Summary: r.last.Summary, Funcs: r.view.(*view.Table).Rows(r.last)}}, nil
 }
 
-// showSum merges several runs, and writes the table of their sum.
-func (o *Options) showSum(all []*compare.Run) error {
+// showSum merges the runs in the named files, and writes the table of their sum.
+func (o *Options) showSum(all []*compare.Run, names []string) error {
 	o.Merges, o.As = true, cmp.Or(o.As, "probe")
 	if err := cli.CheckRules("report", o.holds); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (o *Options) showSum(all []*compare.Run) error {
 	if err := o.CheckFailIf(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
-	err = o.Write(o.Env, o.files, func(out io.Writer) error { return o.View().WriteMerged(out, sum) })
+	err = o.Write(o.Env, names, func(out io.Writer) error { return o.View().WriteMerged(out, sum) })
 	if err == nil && o.MaxLost != nil && sum.Lost > *o.MaxLost {
 		err = cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", sum.Lost, *o.MaxLost))
 	}

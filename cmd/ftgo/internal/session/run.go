@@ -40,8 +40,9 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	if needs.Stacks {
 		s.Stacks = engine.NewStacks(s.Target.Binary)
 	}
-	needs.Totals.Clock, needs.Totals.Costs, needs.Totals.Stacks, needs.Totals.Events = s.Clock, costs, s.Stacks, s.Events
-	s.Totals = engine.NewTotals(s.Plan, needs.Totals)
+	s.Totals = &needs.Totals
+	s.Totals.Clock, s.Totals.Costs, s.Totals.Stacks, s.Totals.Events = s.Clock, costs, s.Stacks, s.Events
+	s.Totals.Begin(s.Plan)
 	if err := r.view.Begin(s); err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (v *fakeView) note(what string) error {
 }
 
 func (v *fakeView) Needs() view.Needs {
-	return view.Needs{Totals: engine.TotalsOptions{Intervals: true}}
+	return view.Needs{Totals: engine.Totals{Intervals: true}}
 }
 func (v *fakeView) Begin(*view.Scene) error { return v.note("begin") }
 

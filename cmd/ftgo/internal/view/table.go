@@ -41,7 +41,7 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 func (v *Table) Needs() Needs {
 	needs := Needs{
 		Stacks: v.opt.Stack > 0,
-		Totals: engine.TotalsOptions{Intervals: v.opt.Interval > 0, Ended: v.opt.Calls > 0},
+		Totals: engine.Totals{Intervals: v.opt.Interval > 0, Ended: v.opt.Calls > 0},
 	}
 	needs.Probes.Mode, needs.Values = v.mode, v.values
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls

@@ -112,7 +112,7 @@ func NewCloseup(o *Options, show func(top.One)) *Closeup {
 }
 
 func (v *Closeup) Needs() Needs {
-	needs := Needs{Stacks: true, Totals: engine.TotalsOptions{Intervals: true}}
+	needs := Needs{Stacks: true, Totals: engine.Totals{Intervals: true}}
 	needs.Probes.Mode, needs.Values, needs.Soon = uprobe.Latency, v.values, true
 	return needs
 }

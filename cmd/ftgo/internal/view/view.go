@@ -33,7 +33,7 @@ type View interface {
 // the target, and the fields that concern processes and time.
 type Needs struct {
 	engine.Request
-	Totals engine.TotalsOptions
+	Totals engine.Totals
 	Stacks bool // sum calls by their callers
 	Memory bool // the kernel must support fetching from memory
 	Soon   bool // see [trace.Limits]
