@@ -30,7 +30,7 @@ const (
 // readFuncs returns the functions in the symbol tables and in Go's function table, with one entry per address.
 func (b *Binary) readFuncs() ([]Func, error) {
 	table := b.tables.Funcs()
-	named, symErr := b.symbolFuncs(nil, b.image.Description, elf.SHT_SYMTAB, fromSymtab)
+	named, symErr := b.symbolFuncs(make([]Func, 0, len(table)), b.image.Description, elf.SHT_SYMTAB, fromSymtab)
 	if b.image.Description != b.image {
 		named = slices.DeleteFunc(named, func(f Func) bool { return b.insideFunc(f.Addr, table) })
 	}
