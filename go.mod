@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/gdamore/tcell/v3 v3.6.0
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
+	github.com/hbollon/go-edlib v1.7.0
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/olekukonko/tablewriter v1.1.5
 	github.com/prometheus/client_golang v1.25.0

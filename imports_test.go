@@ -37,7 +37,7 @@ var arrows = []arrow{
 		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/arch", module + "/internal/procfs",
 		module + "/internal/printable", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
-	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
+	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/...", "github.com/hbollon/go-edlib"}},
 	{from: "internal/doctor", to: []string{
 		"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/pairing", module + "/internal/trace", module + "/offsets",
 		module + "/internal/uprobe", module + "/internal/capture"}},

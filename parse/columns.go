@@ -11,16 +11,9 @@ import (
 // the left.
 const maxComm = 16
 
-// before parses the columns left of line[end], from right to left: the time, the flags, unless option irq-info is off,
-// the CPU, the TGID, if option record-tgid is on, and the thread id.
-func before(line []byte, end int, ev *Event) (ok bool) {
-	at := digitsBefore(line, end)
-	if at > 0 && line[at-1] == '.' {
-		at = digitsBefore(line, at-1)
-	}
-	if ev.Time, ok = clock(line[at:end]); !ok {
-		return false
-	}
+// before parses the columns left of the time at line[at:], from right to left: the flags, unless option irq-info is off, the
+// CPU, the TGID, if option record-tgid is on, and the thread id.
+func before(line []byte, at int, ev *Event) (ok bool) {
 	i := blanksBefore(line, at)
 	if i == at {
 		return false
@@ -55,15 +48,15 @@ func before(line []byte, end int, ev *Event) (ok bool) {
 	return ok && j > 0 && line[j-1] == '-' && j-1 <= maxComm
 }
 
-// clock parses a time: seconds and six digits of microseconds, which it returns as nanoseconds, or one number if the
-// clock is a counter.
-func clock(text []byte) (t uint64, ok bool) {
-	t, i, ok := decimal(text, 0)
-	if !ok || i == len(text) {
-		return t, ok
+// clock parses the time at line[i:]: seconds and six digits of microseconds, which it returns as nanoseconds, or one number
+// if the clock is a counter.
+func clock(line []byte, i int) (t uint64, next int, ok bool) {
+	t, i, ok = decimal(line, i)
+	if !ok || i == len(line) || line[i] != '.' {
+		return t, i, ok
 	}
-	us, end, ok := decimal(text, i+1)
-	return t*1e9 + us*1000, ok && end-i == len(".123456") && t <= (math.MaxUint64-us*1000)/1e9
+	us, end, ok := decimal(line, i+1)
+	return t*1e9 + us*1000, end, ok && end-i == len(".123456") && t <= (math.MaxUint64-us*1000)/1e9
 }
 
 // tgid parses the column "(  14713)" whose ')' is line[end]. It returns the process and the start of the column.

@@ -18,11 +18,19 @@ const minEvent = 16
 // maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in kernel/trace/trace_probe.h).
 const maxArray = 64
 
-// formats holds the layouts of events. It is not changed after it was made.
+// formats holds the layouts of events. Only heads changes after it was made.
 type formats struct {
-	events []layout
-	byName map[string]int // the index in events of each event's name, for lines
-	byID   []int32        // common_type → index in events plus 1, for records
+	events  []layout
+	byName  map[string]int // the index in events of each event's name, for lines
+	byID    []int32        // common_type → index in events plus 1, for records
+	heads   [64]head       // of the latest lines, by the digits of the thread's id
+	guesses [4096]uint32   // guessOf an event's name → index in events plus 1
+}
+
+// head is the beginning of a line up to its time, with the values there. Most lines of a thread begin alike.
+type head struct {
+	text          []byte
+	cpu, tid, pid int
 }
 
 // layout describes the lines and the records of an event.
@@ -102,6 +110,7 @@ func (r *formats) layLine(i int, ev *Format) error {
 		l.labels = append(l.labels, " "+a+"=")
 	}
 	r.byName[ev.Event] = i
+	r.guesses[guessOf(ev.Event)] = uint32(i + 1)
 	return nil
 }
 

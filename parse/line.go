@@ -1,6 +1,9 @@
 package parse
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // lineKind is the kind of a line.
 type lineKind uint8
@@ -18,18 +21,41 @@ const (
 func (p *formats) parse(line []byte, ev *Event) lineKind {
 	*ev = Event{Args: ev.Args[:0]}
 	line = bytes.TrimSuffix(line, []byte("\r"))
+	known := &p.heads[0]
+	if len(line) >= maxComm+9 {
+		known = &p.heads[binary.LittleEndian.Uint64(line[maxComm+1:])*0x9e3779b97f4a7c15>>58]
+	}
+	// Such a beginning holds no other event: the line that it is from had its first one behind its time, and an event's name
+	// can't begin in it and end in the time, because it ends with a blank.
+	if n := len(known.text); n > 0 && bytes.HasPrefix(line, known.text) && p.fromTime(line, n, ev) {
+		ev.CPU, ev.TID, ev.PID = known.cpu, known.tid, known.pid
+		return eventLine
+	}
 	// Look for events first, because a newline in a thread's name can make an event's line begin like a line of a header or
 	// a stack trace.
 	if colon, format := p.anchor(line); format >= 0 {
-		f := &p.events[format]
-		ev.Format = format
-		if before(line, colon, ev) && f.values(line, colon+len(": ")+len(f.marked), ev) {
+		at := digitsBefore(line, colon)
+		if at > 0 && line[at-1] == '.' {
+			at = digitsBefore(line, at-1)
+		}
+		if ev.Args = ev.Args[:0]; before(line, at, ev) && p.fromTime(line, at, ev) {
+			*known = head{append(known.text[:0], line[:at]...), ev.CPU, ev.TID, ev.PID}
 			return eventLine
 		}
 	} else if isOther(line) {
 		return otherLine
 	}
 	return unreadable
+}
+
+// fromTime parses the line of an event from its time at line[i:] on. It returns false for any other line.
+func (p *formats) fromTime(line []byte, i int, ev *Event) (ok bool) {
+	if ev.Time, i, ok = clock(line, i); !ok || !begins(line[i:], ": ") {
+		return false
+	}
+	i += len(": ")
+	ev.Format = p.eventAt(line[i:])
+	return ev.Format >= 0 && p.events[ev.Format].values(line, i+len(p.events[ev.Format].marked), ev)
 }
 
 // addrMark follows an event's name in every line of a uprobe event.
@@ -55,6 +81,12 @@ func (p *formats) anchor(line []byte) (colon, format int) {
 
 // eventAt returns the index of the event whose name and addrMark a text begins with, or -1.
 func (p *formats) eventAt(text []byte) (format int) {
+	if len(text) < minEvent {
+		return -1
+	}
+	if guess := p.guesses[guessOf(text)]; guess > 0 && begins(text, p.events[guess-1].marked) {
+		return int(guess - 1)
+	}
 	n := bytes.IndexByte(text, ':')
 	if format, ok := p.byName[string(text[:max(n, 0)])]; ok && begins(text, p.events[format].marked) {
 		return format
@@ -110,4 +142,10 @@ func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 		return i, false
 	}
 	return i + 1, true
+}
+
+// guessOf returns a hash from 0 to 4095 of the first minEvent bytes of an event's name.
+func guessOf[T string | []byte](name T) uint64 {
+	b := []byte(name)
+	return (binary.LittleEndian.Uint64(b)*31 + binary.LittleEndian.Uint64(b[8:])) * 0x9e3779b97f4a7c15 >> 52
 }

@@ -218,7 +218,8 @@ func watchCommand(e *cli.Env) *cli.Command {
 }
 
 func scriptCommand(e *cli.Env) *cli.Command {
-	s := session.NewScript(e)
+	s := session.Script{Options: session.NewOptions(e)}
+	s.Signatures = true
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls without ftgo",
 		Groups: []cli.Group{
@@ -254,7 +255,8 @@ func reportCommand(e *cli.Env) *cli.Command {
 }
 
 func diffCommand(e *cli.Env) *cli.Command {
-	d := session.NewDiff(e)
+	d := session.Diff{Options: session.NewOptions(e)}
+	d.Signatures = true
 	return &cli.Command{
 		Name: "diff", Summary: "compare runs: which functions changed",
 		Groups:   []cli.Group{d.Define, d.Output.Define, d.DefineFull(""), d.DefineQuiet},

@@ -3,6 +3,8 @@ package printable
 import (
 	"iter"
 	"strings"
+
+	"github.com/hbollon/go-edlib"
 )
 
 // DidYouMean returns a suggestion to append to the error about an unknown word: ": did you mean WORD?". The
@@ -25,38 +27,14 @@ func DidYouMean(text string, words iter.Seq[string]) string {
 	return ": did you mean " + nearest + "?"
 }
 
-// maxCompared is the length in bytes of the longest text that Distance compares byte by byte.
-const maxCompared = 128
+const maxCompared = 128 // bytes
 
 // Distance returns the optimal string alignment distance of two texts: the number of insertions, deletions and
-// substitutions of bytes, and of swaps of adjacent bytes. If a text is longer than maxCompared, comparing would take
-// too long; the distance of different texts is then the length of the longer one.
+// substitutions of characters, and of swaps of adjacent ones. Comparing texts longer than maxCompared would take too long;
+// the distance of such texts, if they differ, is the length of the longer one.
 func Distance(a, b string) int {
-	if len(a) > maxCompared || len(b) > maxCompared {
-		if a == b {
-			return 0
-		}
-		return max(len(a), len(b))
+	if longest := max(len(a), len(b)); longest > maxCompared && a != b {
+		return longest
 	}
-	var rows [3][maxCompared + 1]uint8
-	before, last, row := &rows[0], &rows[1], &rows[2]
-	for j := range len(b) + 1 {
-		last[j] = uint8(j)
-	}
-	for i := range len(a) {
-		row[0] = uint8(i + 1)
-		for j := range len(b) {
-			if a[i] == b[j] {
-				row[j+1] = last[j]
-				continue
-			}
-			d := min(last[j], last[j+1], row[j]) + 1
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				d = min(d, before[j-1]+1)
-			}
-			row[j+1] = d
-		}
-		before, last, row = last, row, before
-	}
-	return int(last[len(b)])
+	return edlib.OSADamerauLevenshteinDistance(a, b)
 }

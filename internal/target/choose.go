@@ -192,7 +192,7 @@ func (t *Target) spellOut(p symname.Pattern, wrappers bool) (symname.Pattern, er
 	element, _, _ := strings.Cut(text[path:], ".")
 	end := "/" + text[:path] + element // the end of the package's path, if the pattern contains wildcards
 	starts := []string{"*/", "*."}
-	wild := isWild(text)
+	wild := strings.ContainsAny(strings.ReplaceAll(text, "(*", ""), "*?") // the star of a pointer receiver is no wildcard
 	if wild {
 		starts = starts[:1] // with a wildcard, the text must begin with an element of a package's path
 	}
@@ -231,11 +231,6 @@ func (t *Target) spellOut(p symname.Pattern, wrappers bool) (symname.Pattern, er
 		list += fmt.Sprintf(" and %d more", n)
 	}
 	return p, nothingf("%s: %q is the end of %s: %s; '*%s' takes all", t.Binary.File().Path(), text, printable.Plural(len(meanings), "name"), list, text)
-}
-
-// isWild reports whether a pattern contains wildcards. The star of a pointer receiver is not a wildcard.
-func isWild(pattern string) bool {
-	return strings.ContainsAny(strings.ReplaceAll(pattern, "(*", ""), "*?")
 }
 
 // noMatch returns an error that explains why a pattern selects nothing. The function is unknown, or was inlined into all its

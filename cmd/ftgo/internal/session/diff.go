@@ -26,13 +26,6 @@ type Diff struct {
 // alpha is the limit for the share of unchanged functions that are reported as changed.
 const alpha = 0.01
 
-// NewDiff returns the command with the defaults of its flags.
-func NewDiff(e *cli.Env) *Diff {
-	d := &Diff{Options: NewOptions(e)}
-	d.Signatures = true
-	return d
-}
-
 // Define defines the flags that only diff has.
 func (d *Diff) Define(fs *cli.Flags) {
 	d.by = []compare.Aspect{compare.Calls, compare.Errors, compare.Latency, compare.Tail}

@@ -31,13 +31,6 @@ type Script struct {
 	flags  *cli.Flags
 }
 
-// NewScript returns the command with the defaults of its flags.
-func NewScript(e *cli.Env) *Script {
-	s := &Script{Options: NewOptions(e)}
-	s.Signatures = true
-	return s
-}
-
 // Define defines the flags that select the data to record.
 func (s *Script) Define(fs *cli.Flags) {
 	s.flags, s.As = fs, "probe"
