@@ -110,7 +110,7 @@ func (r *formats) layLine(i int, ev *Format) error {
 		l.labels = append(l.labels, " "+a+"=")
 	}
 	r.byName[ev.Event] = i
-	r.guesses[guessOf(ev.Event)] = uint32(i + 1)
+	r.guesses[guessOf([]byte(ev.Event))] = uint32(i + 1)
 	return nil
 }
 

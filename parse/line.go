@@ -25,15 +25,15 @@ func (p *formats) parse(line []byte, ev *Event) lineKind {
 	if len(line) >= maxComm+9 {
 		known = &p.heads[binary.LittleEndian.Uint64(line[maxComm+1:])*0x9e3779b97f4a7c15>>58]
 	}
-	// Such a beginning holds no other event: the line that it is from had its first one behind its time, and an event's name
-	// can't begin in it and end in the time, because it ends with a blank.
+	// anchor would find no event in such a beginning: in the line that it is from, the first event is behind the time. And no
+	// name begins in it and ends in the time, because it ends with a blank, which names do not contain.
 	if n := len(known.text); n > 0 && bytes.HasPrefix(line, known.text) && p.fromTime(line, n, ev) {
 		ev.CPU, ev.TID, ev.PID = known.cpu, known.tid, known.pid
 		return eventLine
 	}
 	// Look for events first, because a newline in a thread's name can make an event's line begin like a line of a header or
 	// a stack trace.
-	if colon, format := p.anchor(line); format >= 0 {
+	if colon := p.anchor(line); colon >= 0 {
 		at := digitsBefore(line, colon)
 		if at > 0 && line[at-1] == '.' {
 			at = digitsBefore(line, at-1)
@@ -61,18 +61,18 @@ func (p *formats) fromTime(line []byte, i int, ev *Event) (ok bool) {
 // addrMark follows an event's name in every line of a uprobe event.
 const addrMark = ": (0x"
 
-// anchor finds ": EVENT: (0x" with a known event. It returns the index in the line of the colon
-// before EVENT, and the index of the event. format is -1 if the line has no known event.
-func (p *formats) anchor(line []byte) (colon, format int) {
+// anchor finds ": EVENT: (0x" with a known event. It returns the index in the line of the colon before EVENT, or -1 if the
+// line has no known event.
+func (p *formats) anchor(line []byte) (colon int) {
 	for {
 		i := bytes.IndexByte(line[colon:], ':')
 		if i < 0 {
-			return 0, -1
+			return -1
 		}
 		colon += i
 		if next := colon + len(": "); next < len(line) && line[next-1] == ' ' {
-			if format = p.eventAt(line[next:]); format >= 0 {
-				return colon, format
+			if p.eventAt(line[next:]) >= 0 {
+				return colon
 			}
 		}
 		colon++
@@ -145,7 +145,6 @@ func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 }
 
 // guessOf returns a hash from 0 to 4095 of the first minEvent bytes of an event's name.
-func guessOf[T string | []byte](name T) uint64 {
-	b := []byte(name)
-	return (binary.LittleEndian.Uint64(b)*31 + binary.LittleEndian.Uint64(b[8:])) * 0x9e3779b97f4a7c15 >> 52
+func guessOf(name []byte) uint64 {
+	return (binary.LittleEndian.Uint64(name)*31 + binary.LittleEndian.Uint64(name[8:])) * 0x9e3779b97f4a7c15 >> 52
 }
