@@ -177,6 +177,7 @@ func TestSweep(t *testing.T) {
 		{"jump through a register", "ff e0", "", nil, []int{0}},
 		{"conditional jump out", "0f 84 00 10 00 00 c3", "conditional jump", nil, nil},
 		{"undecodable", "06", "undecodable at +0x0", nil, nil},
+		{"undecodable behind a stack check", "49 3b 66 10 76 0b 55 48 89 e5 e8 f1 ff ff ff 5d c3 e8 8a e6 02 00 eb e8 06", "undecodable at +0x18", nil, nil},
 		{"cut in an instruction", "c3 e9 00", "undecodable at +0x1", nil, nil},
 		// A jump over data that contains the byte of a RET.
 		{"data among the code", "eb 01 48 c3 c3", "middle of an instruction", nil, nil},
