@@ -92,8 +92,7 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 		l.reportVanished(sitesPerCheck)
 	}
 	ended := l.forgetEnded()
-	k := l.kernel // knows the children of l.opt.PIDs, if it learns of them
-	if len(l.opt.PIDs) == 0 || slices.ContainsFunc(l.opt.PIDs, procfs.Alive) || k.learns && slices.ContainsFunc(slices.Collect(maps.Keys(k.selected)), procfs.Alive) {
+	if len(l.opt.PIDs) == 0 || slices.ContainsFunc(l.opt.PIDs, procfs.Alive) || l.kernel.anyAlive() {
 		return ended, nil
 	}
 	l.opt.Say("the processes have ended")

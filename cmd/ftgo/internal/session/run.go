@@ -36,11 +36,10 @@ type run struct {
 func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	s, costs := &r.scene, r.request.Source.Costs
 	s.Env, s.Target, s.Plan, s.Out, s.Clock = r.Env, r.request.Target, r.request.Plan, out, r.source.Clock()
-	needs := r.needs
-	if needs.Stacks {
+	if r.needs.Stacks {
 		s.Stacks = engine.NewStacks(s.Target.Binary)
 	}
-	s.Totals = &needs.Totals
+	s.Totals = &r.needs.Totals
 	s.Totals.Clock, s.Totals.Costs, s.Totals.Stacks, s.Totals.Events = s.Clock, costs, s.Stacks, s.Events
 	s.Totals.Begin(s.Plan)
 	if err := r.view.Begin(s); err != nil {
