@@ -28,7 +28,7 @@ type Machine struct {
 	Release string
 }
 
-// This returns the machine that this process runs on.
+// ThisMachine returns the machine that this process runs on.
 func ThisMachine() Machine {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
