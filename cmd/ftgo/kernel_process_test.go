@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,10 +131,22 @@ func nothingOf(t *testing.T, f *tracefs.FS, pid int) {
 	}
 	for _, dir := range []string{"instances", "events"} {
 		left, err := filepath.Glob(f.Dir() + "/" + dir + "/" + prefix + "*")
+		if dir == "instances" && tracefs.ThisMachine().Older(5, 5) && pipeIsOpen() {
+			continue // the kernel removes no instance: see removeInstance in internal/tracefs
+		}
 		if err != nil || len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
 	}
+}
+
+// pipeIsOpen reports whether any process has a trace_pipe open.
+func pipeIsOpen() bool {
+	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	return slices.ContainsFunc(open, func(fd string) bool {
+		to, _ := os.Readlink(fd)
+		return filepath.Base(to) == "trace_pipe"
+	})
 }
 
 func copyFile(t *testing.T, from, to string) {
