@@ -139,7 +139,7 @@ func sh(t *testing.T, script string) {
 func TestKernelUser(t *testing.T) {
 	f := tracetest.LongKernel(t)
 	asNobody(t, nil) // or skip
-	tracetest.Needs(t, !tracefs.ThisMachine().Older(5, 10), "files of tracefs that belong to the owner of their directory (tried from Linux 5.10 on)")
+	tracetest.Needs(t, !tracefs.ThisMachine().Older(5, 4), "files of tracefs that belong to the owner of their directory (tried from Linux 5.4.286 on)")
 	openTo(t, f.Dir(), fmt.Sprintf("user=%d group=%[1]d tracing=%s\n%s", nobody, f.Dir(), strings.Join(privilegesPage(t)[1:4], "\n")))
 	target := fixture.Build(t, "family")
 	mine := func(steps ...string) *member {
