@@ -34,6 +34,7 @@ func (m *Image) readStatus() error {
 
 // Close closes the file and releases the lease of Hold. It also closes Description.
 func (m *Image) Close() error {
+	m.Release()
 	if m.Description != m {
 		m.Description.Close()
 	}
@@ -63,7 +64,7 @@ func (m *Image) Unchanged() error {
 	// modification time reset, as rsync does. With the lease of Hold this sign is not needed, because a writer must break
 	// the lease first.
 	rewritten := was.Ctim != now.Ctim && was.Nlink == now.Nlink && was.Mode == now.Mode && was.Uid == now.Uid && was.Gid == now.Gid
-	if now.Size != was.Size || now.Mtim != was.Mtim || !m.held && rewritten {
+	if now.Size != was.Size || now.Mtim != was.Mtim || m.lease == nil && rewritten {
 		return fmt.Errorf("%s: changed while it was read", m.path)
 	}
 	return nil
@@ -80,41 +81,40 @@ const holdFor = 300 * time.Millisecond
 // leases; then only Unchanged detects writers. Hold returns an error if the file has changed. If another process has the
 // file open for writing, it returns an error and busy true.
 func (m *Image) Hold() (busy bool, err error) {
+	// The lease sets FASYNC in the flags of the open file. Some kernels then refuse to read a file of overlayfs through it
+	// (fs/overlayfs/file.c, ovl_change_flags, Linux 5.4). So an open file of its own has the lease.
+	lease, err := os.Open(m.Link())
+	if err != nil {
+		return false, m.Unchanged()
+	}
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
-		switch err := m.lease(unix.F_RDLCK); {
+		switch _, err := unix.FcntlInt(lease.Fd(), unix.F_SETLEASE, unix.F_RDLCK); {
 		case err == nil:
 			err := m.Unchanged() // until the lease
-			m.held = true
+			m.lease = lease
 			return false, err
 		case err != unix.EAGAIN:
-			return false, m.Unchanged()
+			return false, errors.Join(lease.Close(), m.Unchanged())
 		case time.Now().After(until):
-			return true, fmt.Errorf("%s: a process has it open for writing", m.path)
+			return true, errors.Join(lease.Close(), fmt.Errorf("%s: a process has it open for writing", m.path))
 		}
 	}
 }
 
 // Release gives up the lease, so that waiting writers continue.
 func (m *Image) Release() {
-	if m.held {
-		m.held = false
-		m.lease(unix.F_UNLCK)
-	}
+	m.lease.Close() // does nothing without a lease
+	m.lease = nil
 }
 
 // Written reports whether a process waits to write to the file or, without a lease, whether the file may have been
 // modified.
 func (m *Image) Written() bool {
-	if !m.held {
+	if m.lease == nil {
 		return m.Unchanged() != nil
 	}
-	kind, err := unix.FcntlInt(m.file.Fd(), unix.F_GETLEASE, 0)
+	kind, err := unix.FcntlInt(m.lease.Fd(), unix.F_GETLEASE, 0)
 	return err == nil && kind != unix.F_RDLCK
-}
-
-func (m *Image) lease(kind int) error {
-	_, err := unix.FcntlInt(m.file.Fd(), unix.F_SETLEASE, kind)
-	return err
 }
 
 // A file of a few kilobytes may claim to have gigabytes, because holes read as zeros. So the size of one read is limited to

@@ -30,10 +30,10 @@ type Image struct {
 	// Description is the file with the symbols and debug information: this file, or a separate one.
 	Description *Image
 
-	path string
-	file *os.File
-	stat unix.Stat_t
-	held bool // Hold has the lease
+	path  string
+	file  *os.File
+	stat  unix.Stat_t
+	lease *os.File // has the lease of Hold, or is nil
 	// maxSize is an upper bound for the size of anything in the file, in bytes. sparse means that the file has holes.
 	maxSize     uint64
 	sparse      bool
