@@ -100,6 +100,22 @@ func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
 	return calls, nil
 }
 
+// DataRefs returns the addresses of data to which the instructions of a function refer, in the order of the code.
+func (b internals) DataRefs(f *Func) (addrs []uint64) {
+	code, err := b.code(f)
+	if err != nil {
+		return nil
+	}
+	// A function is like itself, and Alike passes each address of data to its argument.
+	b.image.Processor.Alike(code, code, f.Addr, func(addr, _ uint64, _ bool) bool {
+		if b.isData(b.image, addr) {
+			addrs = append(addrs, addr)
+		}
+		return true
+	})
+	return addrs
+}
+
 // ResumesWithoutArgs returns the address at which a function goes on after its stack has grown, or after it was preempted
 // at its start, if the registers of its arguments hold other values then. This is so if the function uses none of its
 // arguments: see [arch.Spilled]. It returns 0 for other functions.

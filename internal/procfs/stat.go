@@ -105,6 +105,17 @@ func ThreadGroup(tid int) int {
 	return pid
 }
 
+// MemorySize returns the number of bytes of a process that are in memory or swapped out. It is 0 if it can't be read.
+func MemorySize(pid int) (size uint64) {
+	for _, key := range []string{"VmRSS", "VmSwap"} { // "5664 kB", proc_pid_status(5)
+		var kb uint64
+		text, _ := status(LiveThread(pid), key)
+		_, _ = fmt.Sscan(text, &kb) // kb stays 0 after an error
+		size += kb << 10
+	}
+	return size
+}
+
 // NamespacePIDs returns the numbers of a process in all pid namespaces, from this process's down to its own. It returns
 // none before Linux 4.1 ("NSpid: 2345 17", proc_pid_status(5)).
 func NamespacePIDs(pid int) (numbers []int, err error) {

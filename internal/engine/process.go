@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// Process reads the memory of a running process that executes a binary. It neither stops the process nor writes to it, so
+// that words which are read at different times may be of different states. Addresses are those of the process.
+type Process struct {
+	Binary *offsets.Binary
+	PID    int
+	Bias   uint64 // the difference between an address in the process and in the file
+	memory *os.File
+}
+
+// OpenProcess opens the memory of a process.
+func OpenProcess(b *offsets.Binary, pid int) (*Process, error) {
+	// The memory is opened before the mappings are read. If the process executes another program in between, reads of
+	// the old program's memory fail.
+	memory, err := procfs.OpenMemory(pid)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{Binary: b, PID: pid, memory: memory}
+	mapped, err := procfs.Mappings(pid)
+	exe := ""
+	if procfs.SameFile(procfs.Exe(pid), b.File().Link()) {
+		exe, _ = os.Readlink(procfs.Exe(pid))
+	}
+	for _, m := range mapped {
+		// In overlayfs, a mapping may have another inode number than the file.
+		if va, unknown := b.File().AddrOf(m.Offset); unknown == nil && m.Path != "" && (m.Inode == b.File().Inode() || m.Path == exe) {
+			p.Bias = m.Start - va
+			return p, nil
+		}
+	}
+	memory.Close()
+	if err == nil {
+		err = errors.New("it has no code of the file")
+	}
+	return nil, fmt.Errorf("find %s in process %d: %w", b.File().Path(), pid, err)
+}
+
+// Close closes the memory, but not the binary.
+func (p *Process) Close() error { return p.memory.Close() }
+
+// Read fills buf with the memory at an address. ok is false if some of it can't be read.
+func (p *Process) Read(addr uint64, buf []byte) (ok bool) {
+	n, err := p.memory.ReadAt(buf, int64(addr))
+	return err == nil && n == len(buf)
+}
+
+// Words reads n words at an address. It returns nil if it can't read all of them.
+func (p *Process) Words(addr uint64, n int) []uint64 {
+	buf := make([]byte, 8*n)
+	if !p.Read(addr, buf) {
+		return nil
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(buf[8*i:])
+	}
+	return words
+}
+
+// Word reads a word. It returns 0 if it can't.
+func (p *Process) Word(addr uint64) uint64 {
+	if w := p.Words(addr, 1); w != nil {
+		return w[0]
+	}
+	return 0
+}
+
+// Variables returns the addresses of the data to which the code of a function refers, in the order of the code. So a
+// variable of the runtime is found in a stripped program, too. On arm64 some addresses may be wrong, because a register
+// may have been overwritten. The caller must check what the memory holds.
+func (p *Process) Variables(function string) (addrs []uint64, err error) {
+	f, ok := p.Binary.Lookup(function)
+	if !ok {
+		return nil, fmt.Errorf("%s: no function %s", p.Binary.File().Path(), function)
+	}
+	for _, addr := range p.Binary.Internals().DataRefs(f) {
+		if addr += p.Bias; !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
+	}
+	return addrs, nil
+}
