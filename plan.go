@@ -123,7 +123,10 @@ func (j *job) fetched(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values,
 		return out, err
 	}
 	opt := &j.request.Probes
-	entry, ret := target.Builders(j.fetch, j.request.Target.Binary, f, sites, sig, opt.Stack, opt.Features)
+	entry, ret, err := j.request.Target.Builders(j.fetch, f, sites, sig, opt.Stack, opt.Features)
+	if err != nil {
+		return out, err
+	}
 	if out.Entry, err = entry.Capture(args, nil); err != nil || opt.Mode == uprobe.Entries {
 		return out, err
 	}

@@ -73,7 +73,7 @@ var changing = []*regexp.Regexp{
 var blankLines = regexp.MustCompile(`\n\s*\n`)
 
 // ratedRow is a row of a table up to the rate.
-var ratedRow = regexp.MustCompile(`(?m)^((?:(?:main|http)\.\S+|\[[^]]+\]|key-|twic|nil|no such key) +\d+) +[0-9.]+k?\b`)
+var ratedRow = regexp.MustCompile(`(?m)^((?:(?:main|http)\.\S+(?: → \S+)?|[012]|\[[^]]+\]|key-|twic|nil|no such key) +\d+) +[0-9.]+k?\b`)
 
 // placedAt are an address, an offset and a size, or what remains of them.
 var placedAt = regexp.MustCompile(`0x[0-9a-f]+( +0x[0-9a-f]+ +\d+)?`)
@@ -101,7 +101,7 @@ func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	for name, from := range map[string]string{
-		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"), "paced": fixture.Build(t, "paced"),
+		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"), "paced": fixture.Build(t, "paced"), "queue": fixture.Build(t, "queue"),
 		"stripped": fixture.Build(t, "lookup", "-ldflags", "-s -w"),
 	} {
 		noError(t, os.Symlink(from, filepath.Join(dir, name)))

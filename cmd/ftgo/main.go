@@ -142,7 +142,7 @@ func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineExtras, o.DefineTable, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineExtras, o.DefineTable, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen"), o.DefinePair, cli.Subset("--from: ", o.DefineLines, "where")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -180,7 +180,7 @@ func traceCommand(e *cli.Env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show the callers"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
+		Groups: o.Groups(o.Target.Define, o.DefinePair, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show the callers"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
@@ -336,7 +336,7 @@ func exportCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "export", Summary: "hand counts and latencies to Prometheus or OpenTelemetry, for weeks", Changes: true,
 		Groups: []cli.Group{
-			o.Define, o.DefineScope, o.Target.Define, o.DefineQuiet, cli.Subset("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Subset("", o.DefineExtras, "sched"),
+			o.Define, o.DefineScope, o.Target.Define, o.DefinePair, cli.Subset("--from: ", o.DefineLines, "where"), o.DefineQuiet, cli.Subset("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Subset("", o.DefineExtras, "sched"),
 			cli.Subset("", o.DefineRecorder, "budget", "buffer", "force"),
 			func(fs *cli.Flags) {
 				fs.Lookup("duration").Usage = "stop after `SECONDS` (default: at a signal)"

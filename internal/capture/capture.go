@@ -41,6 +41,8 @@ type Options struct {
 	Machine *arch.Machine // describes the binary's processor
 	// Resume is the result of ResumesWithoutArgs for the function, or 0.
 	Resume uint64
+	// Addresses: of a pointer that a path leads to, only the address is fetched, without the target.
+	Addresses bool
 	// OtherArgs are arguments that the caller adds to the event, for example to fetch the stack. The Builder leaves
 	// room for them. maxArgs and maxBytes already allow for the arguments that identify the call.
 	OtherArgs []tracefs.Arg

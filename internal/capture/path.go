@@ -27,7 +27,11 @@ func (b *Builder) paths(paths []string) ([]*node, error) {
 			nodes = append(nodes, b.mapElement(path, t, s))
 			continue
 		}
-		nodes = append(nodes, b.value(path, t, s, 1))
+		pointers := 1
+		if b.opt.Addresses {
+			pointers = 0
+		}
+		nodes = append(nodes, b.value(path, t, s, pointers))
 	}
 	return nodes, nil
 }

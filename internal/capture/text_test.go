@@ -208,3 +208,35 @@ func TestValue(t *testing.T) {
 		})
 	}
 }
+
+// TestKeys checks that values have the same key if they are equal, and that an incomplete value has none.
+func TestKeys(t *testing.T) {
+	id := capture.Value{Type: &gotype.Type{Name: "[2]byte", Kind: reflect.Array, Len: 2}, Len: 2, Items: []capture.Value{madeup.Num("uint8", 1), madeup.Num("uint8", 2)}}
+	short := id
+	short.Items = id.Items[:1]
+	tests := []struct {
+		a, b  capture.Value
+		equal bool
+	}{
+		{madeup.Num("int32", 7), madeup.Num("uint64", 7), true},
+		{madeup.Num("int", 7), madeup.Num("int", 8), false},
+		{madeup.Num("int", -1), madeup.Num("int8", -1), true},
+		{madeup.Pointer(madeup.Num("int", 7)), madeup.Pointer(madeup.Num("int", 8)), true}, // their addresses are equal
+		{madeup.Str("job-1"), madeup.ByteSlice("job-1", 5, 8), true},
+		{madeup.Str("job-1"), madeup.Str("job-12"), false},
+		{id, id, true},
+		{madeup.Struct("main.K", madeup.Str("a"), madeup.Str("bc")), madeup.Struct("main.K", madeup.Str("ab"), madeup.Str("c")), false},
+	}
+	for _, tt := range tests {
+		a, okA := tt.a.AppendKey(nil)
+		b, okB := tt.b.AppendKey(nil)
+		if !okA || !okB || (string(a) == string(b)) != tt.equal {
+			t.Errorf("%s and %s: %q (%v) and %q (%v), want equal %v", tt.a.Text(), tt.b.Text(), a, okA, b, okB, tt.equal)
+		}
+	}
+	for _, v := range []capture.Value{short, madeup.CutStr("job", 5), madeup.Unreadable("nil pointer"), madeup.Struct("main.K", madeup.Unfetched("no room"))} {
+		if key, ok := v.AppendKey(nil); ok {
+			t.Errorf("%s: %q", v.Text(), key)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"math"
 	"reflect"
 	"slices"
@@ -78,6 +79,25 @@ func (v *Value) Cut() bool {
 		return int64(max(len(v.Bytes), len(v.Items))) < v.Len
 	}
 	return false
+}
+
+// AppendKey appends the value in a form that is equal for equal values: of whole numbers and addresses, strings and slices of
+// bytes, and structs and arrays of such. ok is false if the value is unknown, or not known as a whole.
+func (v *Value) AppendKey(b []byte) (key []byte, ok bool) {
+	switch kind := v.Type.Kind; {
+	case v.State != Known, v.Cut(), kind == reflect.Array && int64(len(v.Items)) < v.Len:
+		return b, false
+	case kind == reflect.String || kind == reflect.Slice:
+		return append(binary.AppendUvarint(b, uint64(len(v.Bytes))), v.Bytes...), true
+	case kind == reflect.Array || kind == reflect.Struct:
+		for i := range v.Items {
+			if b, ok = v.Items[i].AppendKey(b); !ok {
+				return b, false
+			}
+		}
+		return b, true
+	}
+	return binary.AppendUvarint(b, v.Num), true
 }
 
 // IsByteSlice reports whether a type is a slice of bytes.

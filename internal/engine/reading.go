@@ -19,6 +19,11 @@ func (t *Totals) At(r *trace.Reading) {
 			f.Lost, f.Open = 0, 0
 		}
 	}
+	if r.Pairs != nil {
+		for _, f := range r.Whole {
+			r.Pairs.Add(&stats.Pairs{Arrived: f.Completed, NotArrived: f.Open, Again: f.Unwound, Forgotten: f.CutShort})
+		}
+	}
 	if t.Intervals {
 		r.Since = t.since(r.Whole, r)
 	}

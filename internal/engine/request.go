@@ -53,6 +53,9 @@ func (r *Request) RecordCounts() {
 // MakePlan plans the probes. It does not touch the kernel.
 func (r *Request) MakePlan() (err error) {
 	r.Probes.Points, r.Probes.Values = r.Target.Sites, nil
+	if r.Target.Pair != nil {
+		r.Probes.To = r.Target.Pair.To()
+	}
 	if r.Values != nil {
 		if r.Probes.Values, err = r.Values(r.Target, r.Probes.Features); err != nil {
 			return err

@@ -68,9 +68,10 @@ type Counts struct {
 	// Unparsed is the number of lines or records that could not be parsed, or whose address has no site. KernelUnparsed
 	// is the number of records of kernel events that could not be parsed.
 	Unparsed, KernelUnparsed uint64
-	Unfollowed               uint64 // calls that were not paired, because too many others were open
-	Ours, Others             Hits   // the hits of selected processes, and of others
-	Elsewhere                uint64 // hits at entries in other processes
+	Unfollowed               uint64      // calls that were not paired, because too many others were open
+	Pairs                    *PairCounts // nil unless the plan is of a pair
+	Ours, Others             Hits        // the hits of selected processes, and of others
+	Elsewhere                uint64      // hits at entries in other processes
 }
 
 // Count holds the calls of one function.
@@ -99,6 +100,9 @@ func (p *Stream) Counts(c Counters) *Counts {
 	out := &Counts{
 		Funcs:    make([]Count, len(plan.Funcs)),
 		Unparsed: unparsed + account.unknown, KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
+	}
+	if p.pairs != nil {
+		out.Pairs = new(p.pairs.counts)
 	}
 	cut := c.Overruns+out.Unparsed == 0
 	var increase uint64

@@ -35,6 +35,7 @@ func (p *Stream) leaveOpen(of func(pid int) bool) {
 		p.known[pid] = newProcess(pid)
 		p.known[pid].biases = proc.biases
 	}
+	p.leavePairs(of)
 	p.proc, p.open = noProcess, p.open-len(left)
 	maps.DeleteFunc(p.sched, func(_ int, t *thread) bool { return of(t.pid) })
 	slices.SortFunc(left, func(a, b *Call) int {

@@ -35,10 +35,17 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	fn := site.Func
 	switch site.Kind {
 	case uprobe.Entry, uprobe.EntryJump:
-		if p.taken(pe, site, ev) {
+		switch taken := p.taken(pe, site, ev); {
+		case taken && p.pairs != nil:
+			p.depart(ev, &pe.Fields, fn)
+		case taken:
 			p.enter(ev, &pe.Fields, site)
-		} else {
+		default:
 			p.account.noCall(site.Func)
+		}
+	case uprobe.Arrival, uprobe.ArrivalJump:
+		if p.taken(pe, site, ev) {
+			p.arrive(ev, &pe.Fields, fn)
 		}
 	case uprobe.Point:
 		p.count(ev, site)
@@ -98,7 +105,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 // hold.
 func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
 	switch site.Kind {
-	case uprobe.EntryJump, uprobe.CounterJump, uprobe.CondTail:
+	case uprobe.EntryJump, uprobe.CounterJump, uprobe.CondTail, uprobe.ArrivalJump:
 		return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 	}
 	return true

@@ -42,6 +42,7 @@ type Stream struct {
 	open, maxOpen      int              // number of open calls, and its limit
 	begun, done        uint64           // the last ID of a call, and the number of calls for Options.Limit
 	account            accounting
+	pairs              *pairs           // nil unless the plan is of a pair
 	sites              []map[uint64]int // the index of each site of an event, by address in the file
 	spare              [][]uint64       // unused memory for the fetched words of calls
 	// The current event: the load bias of its process, its site, the number of its words with values, the faults in fetching
@@ -77,6 +78,9 @@ func newStream(plan *uprobe.Plan) *Stream {
 	}
 	p.extend()
 	p.account.funcs = make([]Count, len(plan.Funcs))
+	if plan.To != nil {
+		p.pairs = newPairs()
+	}
 	return p
 }
 
@@ -222,6 +226,11 @@ type Options struct {
 	// calls of its function are only counted, with the event that begins it. 0 is no limit.
 	Limit  uint64
 	Kernel KernelSource // nil for none
+	// Key appends the values in which the two ends of a call of a pair agree to buf: those of Results if it is not nil,
+	// else those of Args. ok is false if they are not known. Keep, if not nil, reports whether a call of a pair that has
+	// ended counts.
+	Key  func(c *Call, buf []byte) (key []byte, ok bool)
+	Keep func(*Call) bool
 }
 
 // KernelSource is a source of the kernel's own events: a tracefs.Session.

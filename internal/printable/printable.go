@@ -111,9 +111,15 @@ func CutMiddle(s string, width int) string {
 	return head(s, room-room/2) + ellipsis + tail(s, room/2)
 }
 
+// Arrow joins the names of the two functions of a pair.
+const Arrow = " → "
+
 // Short returns a name without the directories of its package: pkg.(*T).Method for
-// github.com/a/b/pkg.(*T).Method, and pkg/v2.F for github.com/a/pkg/v2.F.
+// github.com/a/b/pkg.(*T).Method, and pkg/v2.F for github.com/a/pkg/v2.F. The name of a pair has two such names.
 func Short(name string) string {
+	if from, to, isPair := strings.Cut(name, Arrow); isPair {
+		return Short(from) + Arrow + Short(to)
+	}
 	path := name
 	if i := strings.IndexAny(name, "[({\" "); i >= 0 {
 		path = name[:i] // type arguments may have slashes

@@ -37,6 +37,7 @@ type Summary struct {
 	LatencyMeasured   bool          `json:"-"`          // ftgo probe, not ftgo count
 	Streamed          bool          `json:"-"`          // hits were recorded as events, which may be lost; else they were only counted
 	Values            *TopValues    `json:"-"`          // nil unless values have rows
+	Pairs             *Pairs        `json:"pairs"`      // nil unless the run is of a pair of functions, --from and --to
 	Budget            float64       `json:"-"`          // the share of the program's CPU time that probes may take, 0 for no limit
 }
 
@@ -61,10 +62,43 @@ func (s *Summary) Add(t *Summary) {
 	if t.Probing != nil {
 		s.Probing = s.Probing.plus(t.Probing)
 	}
+	if t.Pairs != nil {
+		s.Pairs = cmp.Or(s.Pairs, &Pairs{})
+		s.Pairs.Add(t.Pairs)
+	}
 	if k := t.Kernel; k != nil {
 		all := cmp.Or(s.Kernel, &KernelEvents{})
 		s.Kernel = &KernelEvents{Delivered: all.Delivered + k.Delivered, Lost: all.Lost + k.Lost, Unparsed: all.Unparsed + k.Unparsed}
 	}
+}
+
+// Pairs counts what became of the calls of a pair. A call begins with a value where --from is hit, and arrives where --to is
+// hit with the same value.
+type Pairs struct {
+	Arrived    uint64 `json:"arrived"`
+	NotArrived uint64 `json:"not_arrived"` // by the end of the run
+	Again      uint64 `json:"begun_again"` // another call began with the same value before they arrived
+	Forgotten  uint64 `json:"forgotten"`   // too many later calls were under way
+	// The following are no calls: arrivals of calls that had arrived before, of calls that began before the run, and of
+	// forgotten calls, and hits whose value could not be read.
+	Twice  uint64 `json:"arrived_again"`
+	Before uint64 `json:"begun_before"`
+	Late   uint64 `json:"arrived_forgotten"`
+	Unread uint64 `json:"unreadable"`
+	// Outdated: the first calls that arrived are forgotten, so that Before may include some of Twice.
+	Outdated bool `json:"outdated"`
+}
+
+// Add adds the numbers of q.
+func (p *Pairs) Add(q *Pairs) {
+	counts := func(p *Pairs) []*uint64 {
+		return []*uint64{&p.Arrived, &p.NotArrived, &p.Again, &p.Forgotten, &p.Twice, &p.Before, &p.Late, &p.Unread}
+	}
+	more := counts(q)
+	for i, n := range counts(p) {
+		*n += *more[i]
+	}
+	p.Outdated = p.Outdated || q.Outdated
 }
 
 // OwnShare returns OwnCPU as a share of one CPU.

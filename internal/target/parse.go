@@ -93,6 +93,12 @@ func (q *Query) parse() (*Target, error) {
 			t.include = append(t.include, a)
 		}
 	}
+	if q.From != "" {
+		var err error
+		if t.Pair, err = q.parsePair(); err != nil {
+			return nil, err
+		}
+	}
 	for _, text := range q.Exclude {
 		p, err := compile(text, q.Regexp)
 		if err != nil {

@@ -42,6 +42,8 @@ type Query struct {
 	OwnFuncs bool
 	// Inside is the pattern of --inside, or "".
 	Inside string
+	// From and To are the FUNCs of --from and --to, which select a [Pair], or "". Then there are no other FUNC arguments.
+	From, To string
 	// Signatures: FUNC may list parameters.
 	Signatures bool
 	// Live: the functions will be probed on this machine.
@@ -81,6 +83,9 @@ func (t *Target) find(say Say, q *Query, bodiless []string) (inlined []string, e
 			return nil, q.located(a.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
+	}
+	if t.Pair != nil {
+		return nil, t.findPair()
 	}
 	unmatched, err := t.choose(say, q)
 	if err != nil {

@@ -25,6 +25,7 @@ type Target struct {
 	Sites  []uprobe.Probe // the single instructions
 	// Roles has the roles of Funcs.
 	Roles map[*offsets.Func]Role
+	Pair  *Pair // nil without Query.From
 
 	// The following fields are the parsed arguments. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
 	instructions, include []funcArg
@@ -41,10 +42,18 @@ type Role struct {
 // AlsoInlined returns a message with the number of places where a function was inlined, or "".
 func (t *Target) AlsoInlined(name string) string {
 	at, _ := t.Binary.Inlined() // empty if it is not known
-	if len(at[name]) == 0 {
-		return ""
+	var notes []string
+	for _, part := range strings.Split(name, printable.Arrow) {
+		if len(at[part]) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("is also inlined at %s, where its calls are not seen", printable.Plural(len(at[part]), "place"))
+		if t.Pair != nil {
+			text = part + " " + text
+		}
+		notes = append(notes, text)
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", printable.Plural(len(at[name]), "place"))
+	return strings.Join(notes, "; ")
 }
 
 // checkProcessor returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process
@@ -78,6 +87,9 @@ func (t *Target) WrittenTo() error {
 // Signature returns a function's signature. If the user gave one, it returns the user's, and fromUser is true. Otherwise it
 // returns the signature in the file.
 func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, fromUser bool, err error) {
+	if t.Pair != nil {
+		return &t.Pair.both, true, nil
+	}
 	if a := t.Roles[f].arg; a != nil {
 		sig, err = a.signature(t.Binary, f)
 		return sig, true, err
@@ -97,6 +109,9 @@ func Note(err error) string {
 // Shown returns the paths of the arguments and of the results to show for a function. If args is nil, all arguments are
 // shown, and if results is nil, all results are shown.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
+	if t.Pair != nil {
+		return t.Pair.from.keys, t.Pair.to.keys, nil
+	}
 	a := t.Roles[f].arg
 	if a == nil || a.hasSignature {
 		return nil, nil, nil
@@ -207,19 +222,27 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 	return knownType(b, name)
 }
 
-// Builders returns two builders for the variables of a function: for the event at its entry, and for the event at its
-// returns. The event at the entry also fetches the addresses of callers. stack is their number.
-func Builders(limits capture.Limits, b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
+// Builders returns two builders for the variables of one of Funcs: for the event at its begin, and for the event at its end.
+// The event at the begin also fetches the addresses of callers. stack is their number.
+func (t *Target) Builders(limits capture.Limits, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder, err error) {
+	if t.Pair != nil {
+		return t.pairBuilders(limits, stack, features)
+	}
+	entry, ret = builders(FetchOptions(limits, t.Binary, f, features), t.Binary, f, sites, sig, stack)
+	return entry, ret, nil
+}
+
+// builders returns two builders for the variables of a function: for the event at its entry, and for the event at its returns.
+func builders(opt capture.Options, b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int) (entry, ret *capture.Builder) {
 	atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 	if sites.Late {
 		for i := range atEntry {
 			atEntry[i].Err = errLate
 		}
 	}
-	opt := FetchOptions(limits, b, f, features)
 	ret = capture.NewBuilder(sig.Results, opt)
 	opt.Resume = b.Internals().ResumesWithoutArgs(f)
-	opt.OtherArgs = uprobe.StackArgs(b, stack, features.Arrays)
+	opt.OtherArgs = uprobe.StackArgs(b, stack, opt.Arrays)
 	if sites.Late {
 		opt.Variable = func(string) (offsets.Variable, error) { return offsets.Variable{}, errLate }
 	}

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -32,7 +34,9 @@ type Options struct {
 	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions with
 	// probes that take more are sampled, those with the role Named last.
 	Budget float64
-	Costs  Costs
+	// CostLimit is the share of the traced processes' CPU time that ends the window, if probes take more; 0 for no limit.
+	CostLimit float64
+	Costs     Costs
 	// Successors says that other sources trace the file that replaces the binary, so that this source does not
 	// report the replacement.
 	Successors bool
@@ -205,7 +209,35 @@ func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ erro
 	if time.Since(l.checkedAt) < checkInterval {
 		return nil, nil
 	}
+	if err := l.checkCost(); err != nil {
+		return nil, err
+	}
 	return l.checkProcesses()
+}
+
+// minCostTime is the time after which checkCost knows the cost well enough.
+const minCostTime = time.Second
+
+// checkCost returns an error if probes have taken more than Options.CostLimit. It assumes the highest cost of each hit.
+func (l *Live) checkCost() error {
+	costs, passed := l.opt.Costs.Take(), time.Since(l.from.At)
+	if l.opt.CostLimit == 0 || costs == nil || passed < minCostTime {
+		return nil
+	}
+	profile, err := l.session.Profile()
+	if err != nil {
+		return nil // Reading reports it
+	}
+	l.updateUsed()
+	spent := stats.Probing{CPU: float64(l.used)}
+	for i, hits := range profile {
+		spent.NS += float64(sumCounts([][]uint64{hits})) * costs.Typical.Max(&l.plan.Events[i])
+	}
+	if !spent.Beyond(l.opt.CostLimit, passed.Seconds()) {
+		return nil
+	}
+	return fmt.Errorf("probes took about %s of the program's CPU time, more than %s: the run ended after %v (--budget PERCENT sets the limit, and 0 sets none)",
+		printable.Share(spent.Share(spent.NS)), printable.Share(l.opt.CostLimit), passed.Round(time.Millisecond))
 }
 
 // handle processes an item of the stream, and reports whether Read yields it.

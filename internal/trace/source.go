@@ -206,6 +206,9 @@ func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	for _, s := range w.plan.Skipped {
 		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Name, Reason: s.Err.Error()})
 	}
+	if c.Pairs != nil {
+		r.Pairs = &stats.Pairs{Twice: c.Pairs.Twice, Before: c.Pairs.Before, Late: c.Pairs.Late, Unread: c.Pairs.Unread, Outdated: c.Pairs.Outdated}
+	}
 	r.Streamed, r.Elsewhere = w.plan.Mode != uprobe.Count, c.Elsewhere
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed
 	if own && !w.plan.Filtered() {

@@ -108,13 +108,15 @@ const (
 	Creation                 // a goroutine was created, and has not run yet
 	Counter                  // a call begins, and is counted whether or not other events time it
 	CounterJump              // a call begins as at an EntryJump, and is counted as at a Counter
+	Arrival                  // a call of the function Options.To begins, which ends a call of the plan's pair
+	ArrivalJump              // such a call begins as at an EntryJump
 )
 
 // IsEntry reports whether a hit may begin a call.
 func (k Kind) IsEntry() bool { return k <= Point }
 
 // Counts reports whether hits are only counted, not paired as the begin and end of calls.
-func (k Kind) Counts() bool { return k >= Counter }
+func (k Kind) Counts() bool { return k == Counter || k == CounterJump }
 
 // Fields gives the index of each value in the words of an event's arguments. The index of a value that is not fetched
 // is -1.
@@ -249,7 +251,7 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 			args = append(args, words("id", at(c.goid, g))...)
 		}
 	}
-	if kind == EntryJump || kind == CondTail {
+	if kind == EntryJump || kind == CondTail || kind == ArrivalJump {
 		args = append(args, c.flags()...)
 	}
 	return args

@@ -142,6 +142,10 @@ type Options struct {
 	// FirstSites, if not 0, is the number of sites in the plan's Events from which on functions are Deferred.
 	FirstSites int  `json:"-"`
 	Recorded   bool `json:"-"` // count calls by recorded hits, as CountRecorded does
+	// To, if not nil, makes the plan's only function stand for a pair: its calls begin like calls of the function, and end
+	// when To is called with the same values. The values of such a call are Values.Entry at its begin, and Values.Return
+	// at the begin of the call of To. Only Func and Sites are set.
+	To *Probe `json:"-"`
 	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
 	// running session, the probes of a group are placed and removed together.
 	GroupSize int `json:"-"`
@@ -175,7 +179,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			continue
 		}
 		if f.Restarts = f.Sites.Restarts; !f.Point {
-			f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
+			f.Returns = opt.To != nil || opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
 			f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
 			sites += p.siteCount(&f)
 			p.BySP = p.BySP || f.Sites.SplitStack
@@ -214,7 +218,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	if opt.Mode == Latency {
 		// These probes fetch memory. On kernels that can't fetch memory, only calls of C functions are timed. These
 		// calls end by returning.
-		if !opt.ReturnsOnly && opt.Features.Memory {
+		if !opt.ReturnsOnly && opt.To == nil && opt.Features.Memory {
 			c.addEndProbes()
 		}
 		p.Threads = opt.Threads && c.addThreadProbes()
@@ -261,8 +265,11 @@ func (p *Plan) addValues() error {
 
 // siteCount returns the number of sites of a function, without runtime probes.
 func (p *Plan) siteCount(f *Probe) int {
-	if p.Mode != Latency {
+	switch {
+	case p.Mode != Latency:
 		return 1
+	case p.To != nil:
+		return 2
 	}
 	return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
 }

@@ -122,7 +122,7 @@ func (c *planner) sharesReturnEvent(sh shape) bool {
 }
 
 // letters maps kinds to the first letter of their events' names.
-var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f"}
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f", Arrival: "q", ArrivalJump: "h"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.earlier+i, c.nonce), PC: c.machine.PC.Fetch()}
@@ -167,10 +167,25 @@ func (c *planner) addFuncs(funcs []int, counts bool) {
 		c.addEntry(i, counts)
 	}
 	for _, i := range funcs {
-		if c.plan.Mode == Latency && !counts {
+		switch {
+		case c.plan.To != nil:
+			c.addArrival(i)
+		case c.plan.Mode == Latency && !counts:
 			c.addEnds(i)
 		}
 	}
+}
+
+// addArrival adds the site where calls of Plan.To begin, which end the calls of a function.
+func (c *planner) addArrival(i int) {
+	to := *c.plan.To
+	to.Values.Entry = c.plan.Funcs[i].Values.Return
+	kind, site := c.entry(&to)
+	if kind == EntryJump {
+		c.add(shape{kind: ArrivalJump, id: byThread}, i, site, to.Values.Entry)
+		return
+	}
+	c.add(shape{kind: Arrival, id: byThread}, i, site, to.Values.Entry)
 }
 
 // addEntry adds the site where calls of a function begin. If counts is true, the site only counts calls in a plan that

@@ -110,7 +110,7 @@ func (fs *Flags) values(f *Flag, process string) (list []string) {
 			list = append(list, fmt.Sprintf("%d\t%s", pid, exe), filepath.Base(exe)+"\t"+exe)
 		}
 		return list
-	case "exclude", "inside", "at":
+	case "exclude", "inside", "at", "from", "to":
 		return fs.functions(process)
 	}
 	return slices.Clone(Choices(f))

@@ -27,6 +27,20 @@ func (q *Target) Define(fs *Flags) {
 	fs.BoolVar(&q.Wrappers, "wrappers", false, "also select wrappers, which the compiler made to call functions")
 }
 
+// DefinePair defines the flags that select the two functions of a pair.
+func (q *Target) DefinePair(fs *Flags) {
+	fs.StringVar(&q.From, "from", "", "time the way of a value from `FUNC(VALUE)` to --to")
+	fs.StringVar(&q.To, "to", "", "where it arrives: `FUNC(VALUE)`, like main.run(job.ID)")
+}
+
+// CheckFuncs returns an error if a FUNC is given with --from.
+func (q *Target) CheckFuncs(command string) error {
+	if q.From+q.To != "" && len(q.Funcs) > 0 {
+		return Usage("%s: --from and --to replace FUNC: there is also %q", command, q.Funcs[0])
+	}
+	return nil
+}
+
 // DefineSymbols defines --symbols.
 func (q *Target) DefineSymbols(fs *Flags) {
 	fs.StringVar(&q.Symbols, "symbols", "", "read names, types and lines from `FILE`, the unstripped BINARY")
@@ -85,7 +99,7 @@ func (q *Target) ReadArgs(command string, words []string, needFunc bool) error {
 	case len(q.Funcs) == 0 && needFunc:
 		return Usage("%s: no FUNC (see ftgo %s -h; '*' is all)", command, command)
 	}
-	return nil
+	return q.CheckFuncs(command)
 }
 
 // IsFile reports whether a word is the path of an existing file, and not a pattern.

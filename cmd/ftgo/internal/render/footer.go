@@ -36,7 +36,8 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	f.Line(all.Unsure > 0, "~ up to %d of %s may be none, as hits at stack checks were lost", all.Unsure, calls)
 	f.Line(s.LatencyMeasured && all.Unsure+s.Lost > 0, "~ latencies come from %d of %s", all.Completed, calls)
 	f.Line(!s.LatencyMeasured && s.Streamed && s.Lost > 0 && all.Unsure == 0, "~ calls may be missing: up to %d", s.Lost)
-	f.Line(s.LatencyMeasured && all.Unwound+all.Open > 0, "calls without a latency: %d left by panic or Goexit, %d still open at the end", all.Unwound, all.Open)
+	f.pairs(s.Pairs, s.Lost)
+	f.Line(s.LatencyMeasured && s.Pairs == nil && all.Unwound+all.Open > 0, "calls without a latency: %d left by panic or Goexit, %d still open at the end", all.Unwound, all.Open)
 	f.valueNotes(rows, s.Values)
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
@@ -48,6 +49,33 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 		f.Line(k.Lost+k.Unparsed > 0, "at most %d kernel events lost, so their counts are too low, and %d not understood", k.Lost, k.Unparsed)
 	}
 	return f.Write(w)
+}
+
+// pairs adds a line about the calls of a pair, and hits that are none.
+func (f *Notes) pairs(p *stats.Pairs, lost uint64) {
+	if p == nil {
+		return
+	}
+	text, before := fmt.Sprintf("%d arrived", p.Arrived), "%d had begun before the run"
+	if p.Outdated {
+		before += " or arrived long ago"
+	}
+	for _, part := range []struct {
+		n    uint64
+		text string
+	}{
+		{p.NotArrived, "%d had not arrived at the end"}, {p.Again, "%d began again before they arrived"},
+		{p.Forgotten, "%d were forgotten, because too many others were under way"}, {p.Late, "%d of them arrived"},
+		{p.Twice, "%d arrived again"}, {p.Before, before}, {p.Unread, "the value of %d could not be read"},
+	} {
+		if part.n > 0 {
+			text += ", " + fmt.Sprintf(part.text, part.n)
+		}
+	}
+	if lost > 0 {
+		text = "~ " + text + "; lost events change these numbers"
+	}
+	f.Line(true, "%s", text)
 }
 
 // valueNotes adds lines about calls without an amount, and about values without a row.
@@ -213,6 +241,9 @@ func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 	}
 	if k := s.Kernel; k != nil { // kernel events are not hits
 		summary.add("events", Row{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}})
+	}
+	if s.Pairs != nil {
+		summary.add("pairs", s.Pairs)
 	}
 	if p := s.Probing; p != nil {
 		round := func(ns float64) int64 { return int64(math.Round(ns)) }

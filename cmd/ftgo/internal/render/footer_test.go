@@ -42,6 +42,7 @@ func TestFooterGolden(t *testing.T) {
 		{"not hit since", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, NoCallsReason: "no process runs /bin/\x1bserver"}},
 		{"no call", nil, stats.Summary{Seconds: 2, Hits: 3, Delivered: 3, LatencyMeasured: true, NoCallsReason: "process 7 called none of these functions"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
+		{"a pair", ordinary()[:1], stats.Summary{Hits: 30, Delivered: 29, Lost: 1, Seconds: 2, LatencyMeasured: true, Pairs: &stats.Pairs{Arrived: 9, NotArrived: 1, Again: 2, Forgotten: 3, Late: 1, Twice: 4, Before: 5, Unread: 6, Outdated: true}}},
 		{"one hit", ordinary()[3:4], stats.Summary{Hits: 1, Delivered: 1, Seconds: 3, LatencyMeasured: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func (e *Export) ReadArgs(_ string, words, _ []string) error {
 	case e.listen == "" && !e.sends():
 		return cli.Usage("export: neither --listen ADDR nor --otlp URL is given (see ftgo export -h)")
 	case e.name == "" && !e.Limited():
-		return e.Target.ReadArgs("export", words, true)
+		return e.Target.ReadArgs("export", words, e.From+e.To == "")
 	case e.name == "" && (len(words) == 0 || !path.IsAbs(words[0])):
 		return cli.Usage("export: %v selects no program: add -p NAME, or the path of BINARY there", e.Scope())
 	case e.name == "":
@@ -48,7 +48,11 @@ func (e *Export) ReadArgs(_ string, words, _ []string) error {
 	case strings.Trim(e.name, "0123456789") == "":
 		return cli.Usage("export: -p %s: a process number is valid only until the process ends; give its name, or BINARY", e.name)
 	}
-	if e.Funcs = words; len(words) == 0 {
+	e.Funcs = words
+	switch {
+	case e.From+e.To != "":
+		return e.CheckFuncs("export")
+	case len(words) == 0:
 		return cli.Usage("export: no FUNC (see ftgo export -h; '*' is all)")
 	}
 	return nil

@@ -117,6 +117,9 @@ func (r *run) planLive() (err error) {
 	}
 	r.limitMany(q.Probes.Mode)
 	q.Source.Budget = r.budgetShare()
+	if q.Target.Pair != nil {
+		q.Source.CostLimit = r.costLimit()
+	}
 	if r.Soon || r.Budget != nil && r.budgetShare() > 0 && len(r.Program) == 0 && !q.Source.Once {
 		q.Probes.FirstSites = cmp.Or(r.FirstSites, trace.BatchSites(r.budgetShare()))
 		q.Target.SortByInterest()

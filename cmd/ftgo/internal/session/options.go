@@ -99,8 +99,17 @@ var percent = cli.Form[*float64]{
 // defaultBudget is the budget in percent for programs that ftgo has not started, because they must keep working.
 const defaultBudget = 25
 
-// budgetShare returns the share of the program's CPU time that probes may take; 0 is unlimited.
+// budgetShare returns the share of the program's CPU time to which sampling limits probes; 0 is unlimited. Pairs are not
+// sampled, because a pair of which one end was not seen would be wrong.
 func (o *Options) budgetShare() float64 {
+	if o.From != "" {
+		return 0
+	}
+	return o.costLimit()
+}
+
+// costLimit returns the share of the program's CPU time that probes may take; 0 is unlimited.
+func (o *Options) costLimit() float64 {
 	switch {
 	case o.Budget != nil:
 		return *o.Budget / 100
@@ -160,7 +169,7 @@ func writeReady(fd int) error {
 // ReadArgs reads BINARY FUNC... -- PROGRAM. --fork has no effect where every process that runs BINARY is traced anyway.
 func (o *Options) ReadArgs(command string, words, program []string) error {
 	o.Program = program
-	err := o.Target.ReadArgs(command, words, !o.Waits && command != "watch")
+	err := o.Target.ReadArgs(command, words, !o.Waits && o.From+o.To == "" && command != "watch")
 	o.Fork = o.Fork && len(o.PIDs)+len(program) > 0
 	return err
 }

@@ -59,11 +59,13 @@ func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.
 		if o.sig = sig; unknown != nil {
 			o.sig = &offsets.Signature{}
 		}
-		o.entry, o.ret = target.Builders(fetch, s.Binary, f, sites, o.sig, v.opt.Stack, features)
+		if o.entry, o.ret, err = s.Builders(fetch, f, sites, o.sig, v.opt.Stack, features); err != nil {
+			return out, err
+		}
 		for _, flag := range []struct {
 			where.Expr
 			checked *where.Expr
-		}{{v.opt.By, &vf.by}, {v.opt.Sum, &vf.amount}} {
+		}{{v.opt.By, &vf.by}, {v.opt.Sum, &vf.amount}, {v.opt.Where, &vf.filter}} {
 			if flag.Source == "" {
 				continue
 			}
@@ -76,7 +78,11 @@ func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.
 			o.fetch(*flag.checked)
 		}
 		v.funcs[f] = vf
-		switch errors := v.opt.Errors; {
+		if s.Pair != nil { // the values in which the two functions agree come first
+			from, to, _ := s.Shown(f, o.sig)
+			o.atEntry, o.atReturn = slices.Concat(from, o.atEntry), slices.Concat(to, o.atReturn)
+		}
+		switch errors := v.opt.Errors && s.Pair == nil; {
 		case errors && o.err != "" && (v.opt.FromTrace || len(o.atReturn) > 0):
 			o.atReturn, out.Fails = append(o.atReturn, o.err), true
 		case errors: // fetch the same word as a table without --by and --sum
@@ -119,8 +125,8 @@ func (v *Table) strLen() int {
 	return min(n, maxStrLen)
 }
 
-// observe evaluates the expressions for a call, and determines whether the call failed.
-func (v *Table) observe(c *pairing.Call) (row stats.RowKey, amount *int64, failed bool) {
+// line returns the line of a call that has ended.
+func (v *Table) line(c *pairing.Call) (*funcValues, *render.Line) {
 	f := &v.Plan.Funcs[c.Func]
 	vf := v.funcs[f.Func]
 	if vf == nil { // f stands for a wait reason
@@ -129,6 +135,12 @@ func (v *Table) observe(c *pairing.Call) (row stats.RowKey, amount *int64, faile
 	call := vf.line(c, f.Name)
 	call.End, call.NS = c.Outcome.String(), v.Clock.Took(c).Nanoseconds()
 	vf.read(call, c, f, v.memory)
+	return vf, call
+}
+
+// observe evaluates the expressions for a call, and determines whether the call failed.
+func (v *Table) observe(c *pairing.Call) (row stats.RowKey, amount *int64, failed bool) {
+	vf, call := v.line(c)
 	if call.HiddenResults != nil {
 		failed = isError(call.HiddenResults) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}

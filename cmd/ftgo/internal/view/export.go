@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/metrics"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -33,12 +34,12 @@ func (v *Export) Armed() bool { return v.armed.Load() }
 func (v *Export) Needs() Needs {
 	needs := v.Table.Needs()
 	needs.Totals.Intervals = false // Interval exports the numbers of the whole run
-	needs.Probes.Follow = v.Spans != nil
+	needs.Probes.Follow = v.Spans != nil && v.opt.From == ""
 	return needs
 }
 
 func (v *Export) Begin(s *Scene) error {
-	v.Scene = s
+	v.Scene, v.memory = s, engine.NewMemories(s.Target.Binary, false)
 	names := make([]string, len(s.Plan.Funcs))
 	for i := range names {
 		names[i] = s.Plan.Funcs[i].Name

@@ -151,7 +151,7 @@ func (o *Options) DefineStack(purpose string) cli.Group {
 func (o *Options) DefineTable(fs *cli.Flags) {
 	o.defineRows(fs, orders...)
 	fs.BoolVar(&o.Errors, "errors", false, "also count the calls whose last result was an error")
-	fs.BoolVar(&o.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
+	fs.BoolVar(&o.Hist, "hist", false, "add a histogram: of --sum, or else of latencies")
 	o.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 	fs.Check(func(string) error {
 		o.Errors = o.Errors || o.Sort == "errors" || o.FailIf.Uses("errors")
@@ -173,7 +173,7 @@ func (o *Options) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&o.Top, "top", "t", 0, "show only the first `N` functions")
 	cli.Define(fs, &o.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", orders...))
-	cli.Define(fs, &o.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid", rowForm)
+	cli.Define(fs, &o.By, "by", "", "show a row per value of `EXPR`: req.URL.Path, goid", rowForm)
 	cli.Define(fs, &o.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
 }
 

@@ -52,6 +52,7 @@ func (v *Lines) Needs() Needs {
 	}
 	needs.Probes.Follow, needs.Values = o.Trees(), v.values
 	needs.Source.Entries, needs.Source.Steady = entries, entries
+	needs.Source.Key = v.pairKey
 	return needs
 }
 
@@ -254,9 +255,7 @@ func (v *Lines) End(t *trace.Reading) error {
 		return err
 	}
 	v.warnLeftOut(t.Lost)
-	if v.undecided > 0 {
-		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", printable.Plural(v.undecided, "call"))
-	}
+	v.opt.sayUndecided(v.undecided)
 	if n := v.traced + t.Filtered; v.written == 0 && !v.inTrees && n > 0 {
 		v.Env.Say("no line: flags left out all of %s", printable.Plural(n, "call"))
 	}

@@ -26,7 +26,8 @@ type Table struct {
 	*Scene
 	opt       *Options
 	mode      uprobe.Mode
-	intervals int // the number of written intervals
+	intervals int    // the number of written intervals
+	undecided uint64 // the number of calls left out because --where needs an unknown value
 
 	// For --by and --sum:
 	funcs  map[*offsets.Func]*funcValues
@@ -45,6 +46,9 @@ func (v *Table) Needs() Needs {
 	}
 	needs.Probes.Mode, needs.Values = v.mode, v.values
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls
+	if needs.Source.Key = v.pairKey; v.opt.Where.Source != "" {
+		needs.Source.Keep = v.keep
+	}
 	if v.opt.UsesValues() {
 		t := &needs.Totals
 		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Source != "", v.opt.Sum.Source != "", v.observe, v.opt.rankBy()
@@ -55,7 +59,7 @@ func (v *Table) Needs() Needs {
 // values returns the plan of the values to fetch, for --by and --sum, or else for --errors.
 func (v *Table) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	switch {
-	case v.opt.UsesValues():
+	case v.opt.UsesValues() || s.Pair != nil:
 		return v.exprValues(s, features)
 	case !v.opt.Errors:
 		return nil, nil
@@ -155,6 +159,7 @@ func (v *Table) End(t *trace.Reading) error {
 			return err
 		}
 	}
+	v.opt.sayUndecided(v.undecided)
 	rows := t.Whole
 	if v.opt.Format == render.Table {
 		v.noteInlined(rows)

@@ -63,13 +63,18 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		if v.opt.short() && v.opt.FewFields {
 			fetch.Fields = shortFields
 		}
-		o.entry, o.ret = target.Builders(fetch, s.Binary, f, sites, sig, v.opt.Stack, features)
-		if out.Filter, err = v.splitFilter(&o, v.opt.UserFilter || s.Roles[f].Inside); err != nil {
+		if o.entry, o.ret, err = s.Builders(fetch, f, sites, sig, v.opt.Stack, features); err != nil {
+			return out, err
+		}
+		if out.Filter, err = v.splitFilter(&o, v.opt.UserFilter || s.Roles[f].Inside || s.Pair != nil); err != nil {
 			return out, skipUnlessNamed(s, f, err)
 		}
 		shownArgs, shownResults, err := s.Shown(f, sig)
 		if err != nil {
 			return out, err
+		}
+		if s.Pair != nil {
+			shownResults, fl.atReturn = []string{}, slices.Concat(shownResults, fl.atReturn)
 		}
 		if v.opt.Template != nil {
 			shownArgs, shownResults = o.divide(v.opt.Template[1:])
