@@ -149,21 +149,22 @@ func covers(maps []Mapping, addr uint64, n int) bool {
 // later, the file still refers to the old program's memory.
 func OpenMemory(pid int) (*os.File, error) { return os.Open(folder(pid) + "/mem") }
 
-// MissingBreakpoints returns the number of sites that have lost their breakpoints in the memory of a process. sites are
-// the file offsets of probed instructions. breakpoints are the instructions that the kernel puts in their place.
+// Breakpoints returns the number of sites that have breakpoints in the memory of a process, and the number of those that
+// have not. sites are the file offsets of probed instructions. breakpoints are the instructions that the kernel puts in
+// their place.
 //
 // A process loses breakpoints by madvise(MADV_DONTNEED), after which the page is read from the file again, by a write
 // to its code, or when it maps other memory over it. The kernel does not restore them (uprobe_mmap in
 // kernel/events/uprobes.c handles only mappings of the file).
 //
-// MissingBreakpoints reads a few bytes of /proc/PID/mem for each site. Sites that can't be read do not count: the
+// Breakpoints reads a few bytes of /proc/PID/mem for each site. Sites that can't be read do not count: the
 // process has ended, executes another program now, or may not be read.
-func MissingBreakpoints(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (missing int) {
+func Breakpoints(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (found, missing int) {
 	// The memory is opened before the mappings are read. If the process executes another program in between, reads
 	// of the old program's memory fail.
 	mem, err := OpenMemory(pid)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer mem.Close()
 	all, _ := Mappings(pid) // empty after an error
@@ -173,11 +174,15 @@ func MissingBreakpoints(pid int, inode uint64, sites []uint64, breakpoints [][]b
 		if !ok {
 			continue
 		}
-		if n, _ := mem.ReadAt(code, int64(addr)); n > 0 && !slices.ContainsFunc(breakpoints, func(b []byte) bool { return bytes.HasPrefix(code, b) }) {
+		switch n, _ := mem.ReadAt(code, int64(addr)); {
+		case n == 0:
+		case slices.ContainsFunc(breakpoints, func(b []byte) bool { return bytes.HasPrefix(code, b) }):
+			found++
+		default:
 			missing++
 		}
 	}
-	return missing
+	return found, missing
 }
 
 // mappedAt returns the address of a file's offset in a process. It also finds offsets over which the process has mapped

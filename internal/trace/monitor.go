@@ -245,7 +245,8 @@ func (l *Live) reportVanished(sites int) {
 	v.next += len(some)
 	for _, pid := range pids[:min(len(pids), processesPerCheck)] {
 		missing := func() bool {
-			return procfs.MissingBreakpoints(pid, l.plan.Binary.File().Inode(), some, l.plan.Processor.Machine().Breakpoints) > 0
+			_, missing := procfs.Breakpoints(pid, l.plan.Binary.File().Inode(), some, l.plan.Processor.Machine().Breakpoints)
+			return missing > 0
 		}
 		// Check twice: the process may change its mappings after they are read, and before its code is read.
 		if !v.warned[pid] && missing() && missing() {

@@ -59,6 +59,12 @@ func (s *Session) Arm(ctx context.Context, events []Event) error {
 			return err
 		}
 		ev := &events[i]
+		if s.only && ev.ArmsAlone() {
+			if err := s.openForThreads(ev.Name, s.fs.path("events", s.Name, ev.Name, "id"), ""); err != nil {
+				return err
+			}
+			continue
+		}
 		if ev.Filter != "" {
 			if err := s.fs.files.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
 				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
@@ -113,7 +119,10 @@ func (s *Session) disable() error {
 func (s *Session) disableAll(events []Event) error {
 	var errs []error
 	for i := range events {
-		err := s.fs.files.Write(s.eventFile(&events[i], "enable"), "0")
+		closed, err := s.closeForThreads(events[i].Name)
+		if !closed {
+			err = s.fs.files.Write(s.eventFile(&events[i], "enable"), "0")
+		}
 		if err != nil && !isNotExist(err) {
 			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))
 		}
@@ -140,6 +149,11 @@ func (s *Session) Close() error {
 	}
 	if s.raw != nil {
 		errs = append(errs, s.raw.close())
+	}
+	if s.watch >= 0 {
+		errs = append(errs, unix.Close(s.watch))
+		_, err := s.closeForThreads(forks)
+		errs = append(errs, err)
 	}
 	if s.pipe >= 0 {
 		errs = append(errs, unix.Close(s.pipe))

@@ -31,10 +31,14 @@ type fakeFiles struct {
 	held bool
 	// noMemory: definitions that fetch from memory are refused.
 	noMemory bool
+	// perf has the write ends of the pipes that stand for descriptors of perf_event_open, by the event. watch is the
+	// write end for the descriptor of uprobe_events.
+	perf  map[string][]int
+	watch int
 }
 
 func newFake(t *testing.T) (*FS, *fakeFiles) {
-	f := &fakeFiles{t: t, root: t.TempDir(), err: errors.New("injected")}
+	f := &fakeFiles{t: t, root: t.TempDir(), err: errors.New("injected"), perf: make(map[string][]int)}
 	for _, name := range []string{"uprobe_events", "uprobe_profile", "error_log", "trace_clock", "set_event_pid"} {
 		f.put(name, "")
 	}
@@ -141,6 +145,9 @@ func (f *fakeFiles) Append(path, text string) error {
 	if err != nil {
 		return err
 	}
+	if f.watch > 0 {
+		unix.Write(f.watch, []byte{1})
+	}
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		if event, ok := strings.CutPrefix(line, "-:"); ok {
 			b = f.undefine(b, event)
@@ -161,6 +168,11 @@ func (f *fakeFiles) undefine(defined []byte, event string) []byte {
 	for _, file := range append(enables, filepath.Join(f.root, "events", event, "enable")) {
 		if b, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(b)) != "0" {
 			f.t.Errorf("%s removed while %s is %q: the kernel would crash", event, file, b)
+		}
+	}
+	for _, w := range f.perf[event] {
+		if p := []unix.PollFd{{Fd: int32(w)}}; pollNow(p) == 0 || p[0].Revents&(unix.POLLERR|unix.POLLNVAL) == 0 {
+			f.t.Errorf("%s removed while perf has armed it: the kernel would crash", event)
 		}
 	}
 	os.RemoveAll(filepath.Join(f.root, "events", event))

@@ -22,6 +22,7 @@ var lifetimes = map[string]func(ctx context.Context, f *FS, closing func()) erro
 	"events":    lifetime(Options{}),
 	"counting":  lifetime(Options{Quiet: true}),
 	"raw":       lifetime(Options{Raw: true}),
+	"alone":     lifetime(Options{Alone: []int{os.Getpid()}}),
 	"top level": lifetime(Options{TopLevel: true, Features: &Features{}}),
 	"kernel events": func(_ context.Context, f *FS, closing func()) error {
 		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
@@ -57,10 +58,12 @@ func lifetime(opt Options) func(context.Context, *FS, func()) error {
 		if err != nil {
 			return err
 		}
+		_, why := s.Alone()
 		if err = s.Extend(ctx, more); err == nil {
 			s.Join(more)
 			err = errors.Join(s.Arm(ctx, more), s.Disarm(more))
 		}
+		err = errors.Join(err, why, s.Others())
 		_, oerr := s.Overruns()
 		_, nerr := s.Mark(false)
 		err = errors.Join(err, s.Pause(), s.Resume(ctx), oerr, nerr)

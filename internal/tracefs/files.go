@@ -27,6 +27,11 @@ type files interface {
 	List(path string) ([]string, error)
 	// Pipe opens a file for reads that return EAGAIN when the file is empty.
 	Pipe(path string) (int, error)
+	// Perf arms the event with the given id file for a thread and the threads that it starts, until the descriptor is
+	// closed. With a filter, the descriptor counts the hits that pass it.
+	Perf(idFile, filter string, tid int) (int, error)
+	// Watch returns a non-blocking descriptor that is readable when a file was written to.
+	Watch(path string) (int, error)
 }
 
 // osFiles implements files on the running kernel. lockDir is the directory to lock, "" if the kernel needs no lock.

@@ -3,8 +3,10 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -89,24 +91,59 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 // Neighbour returns another process with a session that probes the same file, or 0. Each hit in that file runs the probes of
 // both sessions. Processes in other pid namespaces are left out.
 func (s *Session) Neighbour() (pid int) {
-	b, _ := s.fs.files.Read(s.fs.path("uprobe_events")) // an unreadable file counts as empty
-	looked := make(map[string]bool)
-	for line := range strings.Lines(string(b)) {
-		// The line is "p:GROUP/EVENT PATH:0xOFFSET VALUE...". The path of a session has no blank.
-		group, rest, _ := strings.Cut(strings.TrimPrefix(line, "p:"), "/")
-		_, rest, _ = strings.Cut(rest, " ")
-		path, _, _ := strings.Cut(rest, ":")
-		o, ok := parseOwner(group)
-		if !ok || looked[group] || o.PID == os.Getpid() || o.Namespace != procfs.PIDNamespace() {
+	looked := make(map[owner]bool)
+	for d := range s.foreign() { // an unreadable file counts as empty
+		if d.owner.PID == 0 || looked[d.owner] || d.owner.PID == os.Getpid() || d.owner.Namespace != procfs.PIDNamespace() {
 			continue
 		}
-		looked[group] = true // all events of a session are of one file
-		if file, own := strings.CutPrefix(path, "/proc/self/"); own {
-			path = procfs.SelfPath(o.PID, file)
-		}
-		if procfs.SameFile(path, s.target.Path) {
-			return o.PID
+		looked[d.owner] = true // all events of a session are of one file
+		if procfs.SameFile(d.path, s.target.Path) {
+			return d.owner.PID
 		}
 	}
 	return 0
+}
+
+// definition is a line of uprobe_events.
+type definition struct {
+	event  string // GROUP/EVENT
+	owner  owner  // of the group; zero if this package has not made it
+	path   string // the path of the file for this process, "" if it is not known
+	offset uint64
+}
+
+// foreign yields the probes that other groups define. The error comes last.
+func (s *Session) foreign() iter.Seq2[definition, error] {
+	return func(yield func(definition, error) bool) {
+		b, err := s.fs.files.Read(s.fs.path("uprobe_events"))
+		for line := range strings.Lines(string(b)) {
+			// The line is "p:GROUP/EVENT PATH:0xOFFSET VALUE...", and "r:..." for a return probe. The path has no blank.
+			// "(0xREFCTR)" may follow the offset.
+			d := definition{event: eventOf(line)}
+			group, _, _ := strings.Cut(d.event, "/")
+			_, place, _ := strings.Cut(line, " ")
+			place, _, _ = strings.Cut(strings.TrimSpace(place), " ")
+			at := strings.LastIndex(place, ":0x")
+			if group == s.Name || at < 0 {
+				continue
+			}
+			offset, _, _ := strings.Cut(place[at+len(":0x"):], "(")
+			d.offset, _ = strconv.ParseUint(offset, 16, 64)
+			if o, ok := parseOwner(group); ok {
+				d.owner = o
+			}
+			if d.path = place[:at]; strings.HasPrefix(d.path, "/proc/self/") {
+				d.path = ""
+				if pid := d.owner.PID; pid != 0 && d.owner.Namespace == procfs.PIDNamespace() {
+					d.path = procfs.SelfPath(pid, strings.TrimPrefix(place[:at], "/proc/self/"))
+				}
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(definition{}, err)
+		}
+	}
 }

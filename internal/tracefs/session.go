@@ -25,6 +25,9 @@ type Options struct {
 	// TopLevel allows the session to use the top level of tracefs, which all processes share, on kernels that do
 	// not record in instances ([Features].Instances).
 	TopLevel bool
+	// Alone lists processes. If it is not empty, events without Args are armed in these processes only, if the kernel
+	// allows it and no other program probes the same instructions ([Session.Alone]).
+	Alone []int
 }
 
 // Target is the file whose instructions are probed.
@@ -46,6 +49,7 @@ type Session struct {
 	// Began is the trace clock before the first probe was armed.
 	Began uint64
 
+	perf          // the events that are armed in single processes
 	threads       // processes of the threads that have hit probes
 	fs            *FS
 	target        Target
@@ -80,12 +84,13 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 	if err != nil {
 		return nil, err
 	}
+	s.pids, s.only = opt.Alone, len(opt.Alone) > 0
 	return s.begin(
 		func() error { return s.prepare(opt) },
 		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
 		func() error { return checkFileSystem(s.target.Path, ThisMachine().Older) },
 		func() error { return s.define(ctx, lines) },
-		func() error { return s.Arm(ctx, s.events) },
+		func() error { return s.armFirst(ctx) },
 	)
 }
 
@@ -97,7 +102,7 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 	}
 	s = &Session{
 		Name: o.String(), fs: f, target: target, events: events, threads: threads{known: make(map[int]thread)},
-		pipe: -1, wake: make(chan struct{}, 1), stopped: make(chan struct{}),
+		perf: perf{watch: -1, fds: make(map[string][]int)}, pipe: -1, wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	if features == nil {
 		features = new(f.Features())
