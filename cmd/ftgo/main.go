@@ -155,9 +155,12 @@ func probeCommand(e *cli.Env) *cli.Command {
 
 func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
+	verbose := func(fs *cli.Flags) {
+		fs.BoolVarP(&o.Verbose, "verbose", "v", false, "say whether only the processes of -p have probes, and why not")
+	}
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineCount, verbose, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if err := o.CheckFailIf(false, false, ""); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // uses lists the capabilities that ftgo uses and what fails without each, found by running ftgo without it.
-// CAP_PERFMON, CAP_BPF and all others make no difference.
+// CAP_BPF and all others make no difference.
 var uses = []struct {
 	name, without string
 	bit           uint64
@@ -22,13 +22,13 @@ var uses = []struct {
 
 // needed returns the capabilities that a run may need until its end: all of uses, because a run removes probes
 // through paths of tracefs and places them again in newly deployed files; CAP_DAC_READ_SEARCH for binaries
-// that not everybody may read; CAP_SYS_NICE to disarm probes of hot functions while the CPUs are busy; and
-// CAP_NET_BIND_SERVICE for addresses that flags name.
+// that not everybody may read; CAP_PERFMON to place probes in single processes; CAP_SYS_NICE to disarm probes of hot
+// functions while the CPUs are busy; and CAP_NET_BIND_SERVICE for addresses that flags name.
 func needed() (all uint64) {
 	for _, u := range uses {
 		all |= u.bit
 	}
-	return all | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYS_NICE | 1<<unix.CAP_NET_BIND_SERVICE
+	return all | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_PERFMON | 1<<unix.CAP_SYS_NICE | 1<<unix.CAP_NET_BIND_SERVICE
 }
 
 // effective returns the effective capabilities of this process, as a bit mask.

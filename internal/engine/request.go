@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -87,6 +88,36 @@ func (r *Request) Replan(t *target.Target) error {
 	r.Target = t
 	return r.MakePlan()
 }
+
+// CountAlone makes Live place probes in the traced processes only, if their calls are only counted. It returns an error
+// if this machine, the processes or the program do not allow that, and nil if the request is not of that kind. The
+// kernel's counters are exact from Linux 6.12 on.
+func (r *Request) CountAlone() error {
+	s, pids := &r.Source, r.Source.PIDs
+	s.Alone = false
+	switch {
+	case r.Probes.Mode != uprobe.CountRecorded || len(pids) == 0 || s.Once || s.Limit > 0:
+		return nil
+	case s.Fork || s.Among != nil:
+		return errors.New("processes that start later are traced, too")
+	case !r.Probes.Features.ExactHits:
+		return errors.New("the kernel is older than Linux 6.12")
+	case len(pids) > maxAlone:
+		return fmt.Errorf("%d processes are traced, and each takes 80 ms an event to remove", len(pids))
+	case procfs.ForeignNumbers():
+		return errors.New("ftgo runs in a pid namespace")
+	}
+	for _, pid := range pids {
+		if err := tracefs.TryAlone(procfs.LiveThread(pid)); err != nil {
+			return err
+		}
+	}
+	s.Alone = true
+	return nil
+}
+
+// maxAlone is the largest number of processes that get probes alone.
+const maxAlone = 4
 
 // Live returns a source of running processes. It does not touch the kernel before Arm.
 func (r *Request) Live(fs *tracefs.FS) *trace.Live {

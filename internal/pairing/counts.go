@@ -35,6 +35,16 @@ func (a *accounting) call(fn int) {
 	a.funcs[fn].Calls++
 }
 
+// AddHits adds hits where calls begin, which only the kernel has counted: no event was recorded for them.
+func (p *Stream) AddHits(event, site int, hits uint64) {
+	a, s := &p.account, &p.plan.Events[event].Sites[site]
+	a.events += hits
+	a.sites[event][site].hits += hits
+	if a.funcs[s.Func].Calls += hits; !s.Kind.Counts() {
+		a.funcs[s.Func].Timed += hits
+	}
+}
+
 // noCall counts a hit at an entry that is not a call: the stack check failed, the function jumped to its start, or the entry
 // was being disarmed.
 func (a *accounting) noCall(fn int) {

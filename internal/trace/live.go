@@ -40,6 +40,9 @@ type Options struct {
 	// Successors says that other sources trace the file that replaces the binary, so that this source does not
 	// report the replacement.
 	Successors bool
+	// Alone says that only the processes of PIDs get probes, if the kernel allows it. Then it counts their calls, and
+	// records none. Verbose prints a message which of both happens.
+	Alone, Verbose bool
 }
 
 // Live is a [Source] that traces running processes.
@@ -55,6 +58,7 @@ type Live struct {
 	among               map[int]bool    // results of Filter.Among, by process
 	kernel              *kernelEvents
 	sampler             *sampler // nil if nothing is sampled
+	tally               *tally   // nil if all processes have the probes
 	once                onceState
 	// The following fields belong to the periodic checks of the processes: the times of the last check, and of the last
 	// read that returned nothing. lives holds the processes that have hit probes. It drops a process once all of its
@@ -99,6 +103,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	}
 	l.kernel.followRunning(l.plan.Binary.File().Link())
 	l.opt.Recorder.Quiet = l.plan.Mode == uprobe.Count
+	l.opt.Recorder.Alone = l.alonePIDs()
 	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), l.opt.Recorder)
 	if err != nil {
 		return err
@@ -114,6 +119,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	if l.from, err = l.mark(); err != nil {
 		return err
 	}
+	l.tally = newTally(l)
 	l.stream.Begin(l.session.Began, l.from.Ticks)
 	l.reportReplaced()
 	l.ownCPU = OwnCPU()
@@ -259,7 +265,7 @@ const manySites = 5000
 
 // mark reads the clocks and, unless they include hits that a filter drops and are many, the counters.
 func (l *Live) mark() (tracefs.Mark, error) {
-	return l.session.Mark(l.opt.All() || l.plan.Probes() <= manySites)
+	return l.session.Mark(l.opt.All() || l.opt.Alone || l.plan.Probes() <= manySites)
 }
 
 // Mark ends an interval. The stream yields [pairing.Marked] behind the last event of the interval.
@@ -269,6 +275,7 @@ func (l *Live) Mark() error {
 		return err
 	}
 	l.sampler.update()
+	l.count(now.Hits)
 	l.stream.Mark(now.Ticks, func() { l.intervalEnd = &now })
 	return nil
 }
@@ -307,6 +314,8 @@ func (l *Live) Stop() error {
 		until.At = time.Now()
 	}
 	l.until = until
+	l.count(until.Hits)
+	l.tally.warn(l.opt)
 	l.ownCPUAtEnd = OwnCPU()
 	l.waited = cmp.Or(l.cpu.Waited(), l.waited) // while the processes live
 	l.updateUsed()
@@ -369,6 +378,7 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	if m := l.sampler; m != nil {
 		r.Estimates, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
 	}
+	l.tally.addDoubt(r, len(l.plan.Funcs))
 	var unknown error
 	r.Kernel, unknown = l.kernel.audit(r.Counts.KernelUnparsed)
 	return r, errors.Join(err, unknown)

@@ -33,11 +33,12 @@ type load struct {
 	measuredAt   time.Time     // when the cost was last measured
 	measureNext  time.Time     // when it is measured next
 	measurePause time.Duration // between two measurements
+	longestPause time.Duration // limits measurePause
 }
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link := len(l.plan.Funcs), l.plan.Binary.File().Link()
-	w = &load{measurePause: minPause, plan: l.plan, runtimeIndex: n, cpuTimes: l.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	w = &load{measurePause: minPause, longestPause: maxPause, plan: l.plan, runtimeIndex: n, cpuTimes: l.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
 		w.cpuTimes = procfs.NewCPUTimes(nil, link) // a process of -p executes the file, so it is not a library

@@ -121,6 +121,9 @@ func (m *sampler) setHurry(on bool) error {
 // disarm removes the probes of events. The events that cost most before the last measurement come first.
 func (m *sampler) disarm(events []tracefs.Event) error {
 	m.l.vanished.exclude(events)
+	if err := m.l.counting(events, false); err != nil {
+		return err
+	}
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b tracefs.Event) int { return cmp.Compare(m.load.events[b.Name], m.load.events[a.Name]) })
 	err := m.runBackground(func() error {
@@ -195,6 +198,9 @@ func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
 			return at, errEnded
 		}
 		return at, m.disarm(events)
+	}
+	if err := m.l.counting(events, true); err != nil {
+		return at, err
 	}
 	return m.l.session.Mark(false)
 }

@@ -76,9 +76,9 @@ const unlimited = 1000
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
 // newSampler returns the sampler of a source. It returns nil, a valid sampler that does nothing, if Options.Once is
-// set, or if the budget is 0 and the plan has no deferred function.
+// set, or if the budget is 0, the plan has no deferred function, and there is no tally.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
-	if l.opt.Once || l.opt.Budget == 0 && l.plan.DeferredSites() == 0 {
+	if l.opt.Once || l.opt.Budget == 0 && l.plan.DeferredSites() == 0 && l.tally == nil {
 		return nil, nil
 	}
 	share := cmp.Or(l.opt.Budget, unlimited)
@@ -89,6 +89,9 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	}
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
+	}
+	if l.tally != nil { // only measurements show calls
+		m.load.longestPause = maxPause / 5
 	}
 	m.batchSize = max(BatchSites(share)*plan.RequestedFuncs()/max(plan.Probes()+plan.DeferredSites(), 1), 1)
 	m.ctx, m.cancel = context.WithCancel(ctx)
@@ -175,6 +178,9 @@ func (m *sampler) runNext() error {
 	if err := m.wait(time.Now()); err != nil || m.failed {
 		return err
 	}
+	if t := m.l.tally; t != nil && t.doubt != nil && !t.said {
+		return m.recordInstead()
+	}
 	for _, fn := range m.budget.Quiet() {
 		if !slices.Contains(m.toRestore, fn) {
 			m.toRestore = append(m.toRestore, fn)
@@ -244,6 +250,10 @@ func (m *sampler) exceedsBudget(now time.Time) bool {
 // overspent reports whether the probes of the present stretch cost more than planned: a function may have become hot.
 func (m *sampler) overspent() bool {
 	s := m.stretch
+	if s != nil && s.open && m.l.tally != nil && m.l.plan.Probes() <= uprobe.MaxGroupSize {
+		profile, _ := m.l.session.Profile() // the next measurement tries again
+		m.l.count(profile)
+	}
 	return s != nil && s.open && m.load.costOf(m.l.stream.Events()-s.events) > s.Most
 }
 
@@ -276,6 +286,7 @@ func (m *sampler) runBackground(do func() error) (err error) {
 // measure updates the costs since the last measurement. Outside of stretches, it also finds hot functions.
 func (m *sampler) measure() {
 	profile, took, err := m.load.readCounters(m.l.session)
+	m.l.count(profile)
 	now, used := time.Now(), m.load.cpuTime()
 	m.load.measureNext = now.Add(maxPause)
 	if err != nil { // if the counters stay unreadable, the last Reading returns the error
@@ -294,7 +305,7 @@ func (m *sampler) measure() {
 	// The highest cost of a hit keeps the budget where probes cost more than usual.
 	m.budget.Spend(seconds, cpu, min(spent*m.load.maxCostRatio(), max(cpu, spent)))
 	m.load.eventsRead, m.load.measuredAt, m.load.cpu = m.l.stream.Events(), now, used
-	m.load.measurePause = min(2*m.load.measurePause, maxPause)
+	m.load.measurePause = min(2*m.load.measurePause, m.load.longestPause)
 	m.load.measureNext = now.Add(max(m.load.measurePause, time.Duration(float64(took)/measureShare)))
 	if s := m.stretch; s != nil {
 		s.cpuAround, s.secondsAround, s.spentAround = s.cpuAround+cpu, s.secondsAround+seconds, s.spentAround+spent

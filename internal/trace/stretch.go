@@ -65,7 +65,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	}
 	m.l.stream.Arm(g.funcs, g.countOnly, at.Ticks)
 	s.began, s.cpu, s.open, s.events = time.Now(), m.load.cpuTime(), true, m.l.stream.Events()
-	m.l.stream.Mark(at.Ticks, func() { s.before = m.begun(g) })
+	m.begunAt(at.Ticks, g, func(calls map[int]uint64) { s.before = calls })
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
 		return err
 	}
@@ -88,14 +88,17 @@ func (m *sampler) runStretch(p budget.Plan) error {
 
 // close ends a stretch. It must run before its probes are removed.
 func (m *sampler) close(s *stretch) error {
+	if err := m.l.counting(s.group.events, false); err != nil {
+		return err
+	}
 	until, err := m.l.session.Mark(false)
 	if err != nil {
 		return err
 	}
 	s.took, s.cpu, s.open = time.Since(s.began), m.load.cpuTime()-s.cpu, false
 	m.l.stream.Disarm(s.group.funcs, s.group.countOnly, until.Ticks)
-	m.l.stream.Mark(until.Ticks, func() {
-		for i, n := range m.begun(s.group) {
+	m.begunAt(until.Ticks, s.group, func(calls map[int]uint64) {
+		for i, n := range calls {
 			if n > s.before[i] {
 				s.calls[i] = int(n - s.before[i])
 			}
@@ -103,6 +106,21 @@ func (m *sampler) close(s *stretch) error {
 		s.ended = true
 	})
 	return nil
+}
+
+// begunAt calls do with the number of calls of each function of a group until now, once the stream has reached the
+// present, which is at by the trace clock. The kernel's counters show their calls already.
+func (m *sampler) begunAt(at uint64, g *group, do func(map[int]uint64)) {
+	now := m.begun(g)
+	m.l.stream.Mark(at, func() {
+		then := m.begun(g)
+		for i := range then {
+			if m.l.tally != nil && m.l.tally.counted[i] {
+				then[i] = now[i]
+			}
+		}
+		do(then)
+	})
 }
 
 // begun returns the number of calls of each function of a group so far.

@@ -9,6 +9,7 @@
 //	many=K:N    does child=N K times
 //	orphan=N    starts a process that starts one that does work=N, and does not wait for it
 //	fork=STEPS  starts a process that does the steps, between commas, and waits for it
+//	split=N     forks a process that does not execute a program, but work=N, and waits for it
 //	held        calls main.held, which does the steps that are left
 //	exec        executes this program, which does the steps that are left
 //	thread      is exec on a thread that is not the first
@@ -74,6 +75,17 @@ func do(steps []string) {
 			return
 		case "fork":
 			start(strings.Split(arg, ",")...).Wait()
+		case "split":
+			calls := number(arg)
+			child, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+			if child == 0 {
+				for n := range calls {
+					work(n)
+				}
+				syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+			}
+			_, err := syscall.Wait4(int(child), nil, 0, nil)
+			check(err)
 		case "held":
 			held(left)
 			return

@@ -128,6 +128,8 @@ func (r *run) planLive() (err error) {
 	if err := withPlanStatus(q.MakePlan()); err != nil {
 		return err
 	}
+	q.Source.Verbose = r.Verbose || r.DryRun
+	q.Source.Explain(q.CountAlone())
 	subject, places := "all waits", q.Plan.Probes()+q.Plan.DeferredSites()
 	if n := q.Plan.RequestedFuncs(); n > 0 {
 		subject = printable.Plural(n, "function")

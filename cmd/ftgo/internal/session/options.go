@@ -27,6 +27,7 @@ type Options struct {
 	Budget     *float64               // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
 	Force      bool                   // continue despite the problems that the help of --force names
 	With       []string               // patterns of kernel events
+	Verbose    bool                   // say how calls are counted, and why
 	Waits      bool                   // add rows for the reasons that goroutines wait
 	As         string                 // the command that script records for, or the command whose output report shows
 	isReport   bool                   // the command is report
