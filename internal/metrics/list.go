@@ -18,6 +18,7 @@ type metric struct {
 
 // ofRun returns the metrics of a Snapshot without those of its functions.
 func (s *Snapshot) ofRun() []metric {
+	pairs := cmp.Or(s.Run.Pairs, &stats.Pairs{})
 	return []metric{
 		{"start_time", "s", false, "When counting began, as a Unix time.", float64(s.From.UnixMilli()) / 1e3},
 		{"last_reading_timestamp", "s", false, "When the numbers were read, as a Unix time.", float64(s.At.UnixMilli()) / 1e3},
@@ -29,6 +30,9 @@ func (s *Snapshot) ofRun() []metric {
 		{"hits_filtered", "{hit}", true, "Hits that the filter in the kernel dropped.", float64(s.Run.Filtered)},
 		{"hits_lost", "{hit}", true, "Hits that were lost, mostly because the ring buffer was full.", float64(s.Run.Lost)},
 		{"unparsed", "{record}", true, "Records of the kernel that were not understood.", float64(s.Run.Unparsed)},
+		{"pair_again", "{hit}", true, "Arrivals at --to of values that had arrived before.", float64(pairs.Twice)},
+		{"pair_before", "{hit}", true, "Arrivals at --to of values that were not seen at --from.", float64(pairs.Before)},
+		{"pair_unreadable", "{hit}", true, "Hits at --from and --to whose value could not be read.", float64(pairs.Unread)},
 		{"probes_cpu", "s", true, "CPU time of the program that probes took, estimated.", s.Run.Cost.Seconds()},
 		{"program_cpu", "s", true, "CPU time of the program while it was probed, probes included.", s.Run.CPU.Seconds()},
 		{"own_cpu", "s", true, "CPU time of ftgo.", s.Run.OwnCPU.Seconds()},

@@ -63,8 +63,9 @@ func (s *Summary) Add(t *Summary) {
 		s.Probing = s.Probing.plus(t.Probing)
 	}
 	if t.Pairs != nil {
-		s.Pairs = cmp.Or(s.Pairs, &Pairs{})
-		s.Pairs.Add(t.Pairs)
+		all := *cmp.Or(s.Pairs, &Pairs{}) // a copy, because copies of s may share Pairs
+		all.Add(t.Pairs)
+		s.Pairs = &all
 	}
 	if k := t.Kernel; k != nil {
 		all := cmp.Or(s.Kernel, &KernelEvents{})
