@@ -95,7 +95,7 @@ var arrows = []arrow{
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",
 		module + "/internal/uprobe"}},
-	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}},
+	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar", "github.com/google/pprof/profile"}},
 	{from: "scripts", to: []string{"go.yaml.in/yaml/v3"}},
 	{from: "scripts/trials", to: []string{"golang.org/x/sys/unix"}},
 }

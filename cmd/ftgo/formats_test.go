@@ -146,8 +146,11 @@ func TestFormatsColumns(t *testing.T) {
 		"trace": func() error {
 			return render.NewCallWriter(&header, render.LineOptions{Style: render.Style{Format: render.CSV}}).Header()
 		},
-		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
-		"list":   func() error { return render.List(&header, nil, render.Style{Format: render.CSV}) },
+		"watch": func() error { return render.VariableHeader(&header, render.CSV) },
+		"list":  func() error { return render.List(&header, nil, render.Style{Format: render.CSV}) },
+		"heap": func() error {
+			return render.Allocations(&header, nil, render.AllocationOptions{Style: render.Style{Format: render.CSV}, Lines: true})
+		},
 		"diff":   func() error { return compare.Difference(&header, nil, render.Style{Format: render.CSV}) },
 		"doctor": func() error { return writeChecks(&header, render.CSV, nil, nil) },
 	} {

@@ -37,6 +37,19 @@ func listCommand(e *cli.Env) *cli.Command {
 	}
 }
 
+func heapCommand(e *cli.Env) *cli.Command {
+	h := session.Heap{Options: session.NewOptions(e, render.Folded, render.Pprof)}
+	return &cli.Command{
+		Name: "heap", Summary: "show which functions allocate, and what is in use",
+		Groups: []cli.Group{
+			cli.Subset("", h.DefineProcesses(e), "pid", "container", "cgroup"), cli.Subset("", h.Target.Define, "regexp", "exclude"), h.DefineSymbols, h.Define, h.Output.Define, h.DefineFull(""), h.DefineQuiet,
+			func(fs *cli.Flags) { fs.Lookup("pid").Usage = "read process `PID`, or the one with this name" },
+		},
+		ReadArgs: h.ReadArgs,
+		Run:      func(context.Context) error { return h.Run() },
+	}
+}
+
 // binaryHelp changes the help of the process flags for commands that trace nothing.
 func binaryHelp(fs *cli.Flags) {
 	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one with this name"

@@ -86,7 +86,14 @@ func (p *Process) Variables(function string) (addrs []uint64, err error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: no function %s", p.Binary.File().Path(), function)
 	}
-	for _, addr := range p.Binary.Internals().DataRefs(f) {
+	refs := p.Binary.Internals().DataRefs(f)
+	arm64 := p.Binary.File().Processor.Machine().GOARCH == "arm64"
+	for _, addr := range refs {
+		// On arm64, code gets the address of a page first.
+		inPage := func(of uint64) bool { return of > addr && of-addr < 4096 }
+		if arm64 && addr%4096 == 0 && slices.ContainsFunc(refs, inPage) {
+			continue
+		}
 		if addr += p.Bias; !slices.Contains(addrs, addr) {
 			addrs = append(addrs, addr)
 		}

@@ -93,8 +93,8 @@ func shopQuestions(b *shopBooks) []question {
 			[]string{say("main.go:", shopLine, " ", b.Missing)}},
 		{"what of it runs at all", "ftgo count -p shop 'main.*'",
 			[]string{say("main.(*books).ask ", requests)}},
-		{"who allocates", "ftgo probe -p shop --sum size --stack 'runtime.mallocgc?*' -x '*SlowPath'",
-			[]string{"runtime.mallocgc", "main.(*books).ask main.go:"}},
+		{"who allocates", "ftgo heap -p shop 'main.*'",
+			[]string{"FUNCTION IN USE OBJECTS ALLOCATED OBJECTS", "main.(*books).ask"}},
 	}
 }
 
@@ -163,17 +163,31 @@ func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
 	}
 	shop := command(t, time.Minute, filepath.Join(dir, "shop"))
+	after := strings.HasPrefix(line, "ftgo heap ") // it reads what was before
+	if after {
+		shop.Env = append(os.Environ(), "GODEBUG=memprofilerate=1")
+	}
 	open, err := shop.StdinPipe()
 	check(t, err)
 	check(t, shop.start())
 	awaitText(t, shop, shop.stdout, "ready")
+	if after {
+		_, err := open.Write([]byte("\n"))
+		check(t, err)
+		awaitText(t, shop, shop.stdout, "}\n")
+	}
 	asked := command(t, time.Minute, "sh", "-c", "exec "+line)
 	asked.Dir = dir
 	asked.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	check(t, asked.start())
-	awaitText(t, asked, asked.stderr, "probing ")
-	check(t, open.Close())
+	if !after {
+		awaitText(t, asked, asked.stderr, "probing ")
+		check(t, open.Close())
+	}
 	o, err := asked.wait()
+	if after {
+		check(t, open.Close())
+	}
 	if err != nil {
 		t.Errorf("%s: %v\n%s", line, err, o.stderr)
 	}

@@ -1,6 +1,6 @@
 // Command shop serves its own customers over HTTP, and prints what it knows of them: the server that
 // questions are asked about, whose answers are compared with its books. It says "ready", and opens
-// when a line comes, or the end, of its input.
+// when a line comes, or the end, of its input. It ends when its input has ended.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	_ "net/http/pprof" // has the linker keep the profile of allocations
 	"os"
 	"runtime"
 	"strings"
@@ -124,6 +125,7 @@ func main() {
 	}
 	b.Dials = b.dialed.Load()
 	json.NewEncoder(os.Stdout).Encode(b)
+	io.Copy(io.Discard, os.Stdin)
 }
 
 // ask sends a request, and notes what it is and what comes of it.

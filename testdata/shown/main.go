@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 	"net/http"
+	_ "net/http/pprof" // for ftgo heap
 	"os"
 )
 

@@ -116,12 +116,17 @@ func TestGolden(t *testing.T) {
 			line := splitLine()
 			return NewCallWriter(b, LineOptions{Sched: true}).Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}})
 		},
-		"trees.json":    treesJSON,
-		"stacks":        func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) },
-		"stacks-top":    func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) },
-		"stacks.json":   func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") },
-		"stacks.folded": func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") },
-		"stacks.pprof":  func(b *bytes.Buffer) error { return pprofStacks(b, stacks()) },
+		"trees.json":         treesJSON,
+		"stacks":             func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) },
+		"stacks-top":         func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) },
+		"stacks.json":        func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") },
+		"allocations.table":  allocations(AllocationOptions{Sort: 3, Total: stats.Allocations{Values: [4]int64{3: 10000}}}),
+		"allocations-narrow": allocations(AllocationOptions{Style: Style{Width: 60}, Lines: true, Sort: 3, Total: stats.Allocations{Values: [4]int64{3: 10000}}}),
+		"allocations.json":   allocations(AllocationOptions{Style: Style{Format: JSON}, Lines: true, Changing: true}),
+		"allocations.csv":    allocations(AllocationOptions{Style: Style{Format: CSV}}),
+		"allocations.folded": func(b *bytes.Buffer) error { return FoldedAllocations(b, allocated(), 3) },
+		"stacks.folded":      func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") },
+		"stacks.pprof":       func(b *bytes.Buffer) error { return pprofStacks(b, stacks()) },
 		"stacks-runnable.pprof": func(b *bytes.Buffer) error { // runnable time has a separate frame
 			waited := stacks()[:1]
 			waited[0].Runnable = 600_000

@@ -170,48 +170,57 @@ type Profiled struct {
 // runnable. This time is a separate sample, with the innermost function "[runnable]". Addresses are addresses in the
 // binary, not in a process.
 func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
-	m := &profile.Mapping{
-		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,
-		HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true,
-	}
-	p := &profile.Profile{
-		SampleType:    []*profile.ValueType{{Type: "calls", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"}},
-		PeriodType:    &profile.ValueType{Type: "calls", Unit: "count"},
-		Period:        1,
-		Mapping:       []*profile.Mapping{m},
-		TimeNanos:     run.Began.UnixNano(),
-		DurationNanos: int64(run.Duration),
-	}
+	p := run.profile(&profile.ValueType{Type: "calls", Unit: "count"}, 1)
+	p.SampleType = []*profile.ValueType{p.PeriodType, {Type: "wall", Unit: "nanoseconds"}}
 	if run.Amount != "" {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: run.Amount, Unit: "count"})
 		p.DefaultSampleType = run.Amount
 	}
 	runnable := stats.Location{Frames: []offsets.Frame{{Function: "[runnable]"}}}
-	add := func(s *stats.StackRow, values []int64, above ...stats.Location) {
-		sample := &profile.Sample{Value: values[:len(p.SampleType)]}
-		for _, l := range slices.Concat(above, []stats.Location{s.At}, s.Callers) {
-			loc := &profile.Location{ID: uint64(len(p.Location) + 1), Address: l.Addr, Mapping: m}
-			if l.Addr == 0 {
-				loc.Mapping = nil
-			}
-			for _, f := range framesOf([]stats.Location{l}) {
-				name := printable.Text(f.Function)
-				fn := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name, SystemName: name, Filename: printable.Text(f.File)}
-				p.Function = append(p.Function, fn)
-				loc.Line = append(loc.Line, profile.Line{Function: fn, Line: int64(f.Line)})
-			}
-			p.Location, sample.Location = append(p.Location, loc), append(sample.Location, loc)
-		}
-		p.Sample = append(p.Sample, sample)
-	}
 	for i := range stacks {
 		s := &stacks[i]
-		add(s, []int64{int64(s.Calls), s.Self - s.Runnable, s.Amount})
+		stack := slices.Concat([]stats.Location{s.At}, s.Callers)
+		addSample(p, stack, int64(s.Calls), s.Self-s.Runnable, s.Amount)
 		if s.Runnable > 0 {
-			add(s, []int64{0, s.Runnable, 0}, runnable)
+			addSample(p, slices.Insert(stack, 0, runnable), 0, s.Runnable, 0)
 		}
 	}
-	// Compact merges equal locations and functions.
+	return writeProfile(w, p)
+}
+
+// profile returns a profile of the run without samples and their types.
+func (run Profiled) profile(of *profile.ValueType, period int64) *profile.Profile {
+	m := &profile.Mapping{
+		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,
+		HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true,
+	}
+	return &profile.Profile{
+		PeriodType: of, Period: period, Mapping: []*profile.Mapping{m}, TimeNanos: run.Began.UnixNano(), DurationNanos: int64(run.Duration),
+	}
+}
+
+// addSample adds a sample with a value for each type that the profile has. The stack begins with the innermost function.
+func addSample(p *profile.Profile, stack []stats.Location, values ...int64) *profile.Sample {
+	sample := &profile.Sample{Value: values[:len(p.SampleType)]}
+	for _, l := range stack {
+		loc := &profile.Location{ID: uint64(len(p.Location) + 1), Address: l.Addr, Mapping: p.Mapping[0]}
+		if l.Addr == 0 {
+			loc.Mapping = nil
+		}
+		for _, f := range framesOf([]stats.Location{l}) {
+			name := printable.Text(f.Function)
+			fn := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name, SystemName: name, Filename: printable.Text(f.File)}
+			p.Function = append(p.Function, fn)
+			loc.Line = append(loc.Line, profile.Line{Function: fn, Line: int64(f.Line)})
+		}
+		p.Location, sample.Location = append(p.Location, loc), append(sample.Location, loc)
+	}
+	p.Sample = append(p.Sample, sample)
+	return sample
+}
+
+// writeProfile writes a profile. Compact merges equal locations and functions.
+func writeProfile(w io.Writer, p *profile.Profile) error {
 	if err := p.Compact().Write(w); err != nil {
 		return fmt.Errorf("write profile: %w", err)
 	}

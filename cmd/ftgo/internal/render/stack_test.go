@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -29,6 +30,22 @@ func stacks() []stats.StackRow {
 		{Func: 0, Calls: 1, Unwound: 1, Function: "main.get", At: get, Callers: []stats.Location{bare, {}, evil, {}}},
 		{Func: 1, Calls: 23, Completed: 23, Min: 1, Max: 2, Sum: 30, Self: 30, Function: "main.pair[go.shape.struct { A int; B int }]", At: pairs, Callers: []stats.Location{root}},
 	}
+}
+
+// allocated returns allocations, of which some can't be right.
+func allocated() []stats.Allocations {
+	root := stats.Location{Addr: 0x2042, Frames: []offsets.Frame{{Function: "main.main", File: "/src/main.go", Line: 7}}}
+	inlined := stats.Location{Addr: 0x1042, Frames: []offsets.Frame{{Function: "main.(*store).keep", File: "/src/store.go", Line: 5}, {Function: "main.pair[go.shape.struct { A int; B int }]", File: "/src/store.go", Line: 9}}}
+	return []stats.Allocations{
+		{Stack: []stats.Location{inlined, root}, Size: 48, Values: [4]int64{123456, 5925888, 100, 4800}},
+		{Stack: []stats.Location{root}, Values: [4]int64{9, 900, 4, 400}},
+		{Stack: []stats.Location{{Addr: 1, Frames: []offsets.Frame{{Function: "\x1b[31mred"}}}}, Values: [4]int64{-1, -5000, math.MinInt64, math.MinInt64}},
+		{Stack: []stats.Location{{}}, Size: math.MaxInt64, Values: [4]int64{1, math.MaxInt64, 1, math.MaxInt64}},
+	}
+}
+
+func allocations(o AllocationOptions) func(*bytes.Buffer) error {
+	return func(b *bytes.Buffer) error { return Allocations(b, allocated(), o) }
 }
 
 // pprofStacks writes the text of the profile of stacks, after parsing the profile.
