@@ -3,6 +3,7 @@ package offsets
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -162,6 +163,30 @@ func (b internals) Running() (m, curg int64, known bool) {
 	return l.M, l.Curg, err == nil && l.M > 0
 }
 
+// Labels returns the labels of the goroutine that calls a function (pprof.Do), as a variable where calls of the function begin.
+// The name of its type is LabelList or LabelMap.
+func (b internals) Labels(f *Func, s *Sites) Variable {
+	l, err := b.layout()
+	minor, conv := b.goVer.Minor, b.image.Processor.Machine().Go(b.goVer.Minor, f.ABI == ABI0)
+	g := conv.G
+	if g == "" && s.Check != nil {
+		g = conv.CheckG // the stack check has just loaded it
+	}
+	v := Variable{Type: &gotype.Type{Name: gotype.LabelList, Kind: reflect.Map, Size: 8, Align: 8}}.inPiece(Piece{InMemory: true, Register: g, Disp: l.Labels})
+	if minor < gotab.FirstLabelList {
+		v.Type.Name, v.Through = gotype.LabelMap, []int64{0} // a *labelMap, which is a pointer to a map
+	}
+	switch {
+	case err != nil:
+		v.Err = err
+	case minor < gotab.FirstLabels || f.ABI == SystemV:
+		v.Err = errors.New("no labels: goroutines have them since Go 1.9")
+	case g == "" || conv.G != "" && f.ABI == ABI0:
+		v.Err = errors.New("the register with its goroutine is not known")
+	}
+	return v
+}
+
 func (b *Binary) readLayout() (gotab.Layout, error) {
 	v := b.goVer
 	table, known := v.Layout()
@@ -196,10 +221,10 @@ func (b *Binary) layoutFromDWARF() (l gotab.Layout, err error) {
 		path   []string
 	}{
 		{&l.Goid, g, []string{"goid"}}, {&l.StackLo, g, []string{"stack", "lo"}}, {&l.StackHi, g, []string{"stack", "hi"}},
-		{&l.M, g, []string{"m"}}, {&l.Curg, m, []string{"curg"}},
+		{&l.M, g, []string{"m"}}, {&l.Curg, m, []string{"curg"}}, {&l.Labels, g, []string{"labels"}},
 	} {
 		var ok bool
-		if *f.offset, ok = f.in.FieldOffset(f.path...); !ok {
+		if *f.offset, ok = f.in.FieldOffset(f.path...); !ok && (f.offset != &l.Labels || b.goVer.Minor >= gotab.FirstLabels) {
 			return l, fmt.Errorf("read runtime.g: no %s in debug information", strings.Join(f.path, "."))
 		}
 	}

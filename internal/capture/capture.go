@@ -38,7 +38,8 @@ type Options struct {
 	Variable func(root string) (offsets.Variable, error)
 	// Type finds a type by name, for the type assertions in paths.
 	Type    func(name string) (*gotype.Type, error)
-	Machine *arch.Machine // describes the binary's processor
+	Labels  offsets.Variable // the labels of the goroutine
+	Machine *arch.Machine    // describes the binary's processor
 	// Resume is the result of ResumesWithoutArgs for the function, or 0.
 	Resume uint64
 	// Addresses: of a pointer that a path leads to, only the address is fetched, without the target.

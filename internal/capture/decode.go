@@ -34,14 +34,17 @@ func (c *Capture) AppendValues(values []Value, words []uint64, p Process) []Valu
 	for i, at := range c.positions {
 		arranged[i] = words[at]
 	}
-	if c.resume != 0 && c.resumed.read(arranged) == c.resume+p.Bias() {
-		for _, n := range c.roots {
-			values = append(values, Value{Name: n.name, Type: n.typ, State: Unreadable, Reason: lostArgs})
-		}
-		return values
-	}
 	d := decoder{Capture: c, words: arranged, process: p}
-	return d.values(values, c.roots)
+	first := len(values)
+	values = d.values(values, c.roots)
+	if c.resume != 0 && c.resumed.read(arranged) == c.resume+p.Bias() {
+		for i, n := range c.roots {
+			if n.slots == nil || !n.slots[0].labels {
+				values[first+i] = Value{Name: n.name, Type: n.typ, State: Unreadable, Reason: lostArgs}
+			}
+		}
+	}
+	return values
 }
 
 type decoder struct {
@@ -131,6 +134,8 @@ func (d *decoder) value(n *node) Value {
 	v := Value{Name: n.name, Type: n.typ}
 	if n.slots != nil {
 		return d.findKey(n)
+	} else if n.spans != nil {
+		return d.findSpan(n)
 	}
 	if n.reason != "" {
 		v.State, v.Reason = Unfetched, n.reason

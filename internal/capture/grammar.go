@@ -12,8 +12,8 @@ import (
 // ParsePath parses a path from a variable to a value, without blanks: "n", "req.URL.Path",
 // "s.items[0].name", "*p". The first step is the variable, and the next ones are fields, elements and type assertions:
 // "s", "items", "[0]", "name", `["key"]`, "(*http.response)". Last comes "*" for each star before the path. Instead of
-// a variable, a path can begin with a register or the memory that one points to: "goarg2", "goarg2:string",
-// "+56(+16(goarg4)):string".
+// a variable, a path can begin with a label of the goroutine, "label:tenant", or with a register or the memory that one points
+// to: "goarg2", "goarg2:string", "+56(+16(goarg4)):string".
 func ParsePath(text string) (steps []string, err error) {
 	s := scanner{text: text}
 	steps, err = s.path()
@@ -66,7 +66,7 @@ func (s *scanner) path() (steps []string, err error) {
 		stars = append(stars, "*")
 	}
 	for {
-		special := RegisterLen
+		special := rootLen
 		if len(steps) > 0 { // a type assertion in parentheses
 			special = func(rest string) int {
 				if !strings.HasPrefix(rest, "(") {
@@ -152,6 +152,26 @@ func RegisterLen(text string) int {
 		return 0
 	}
 	return at + len(typedRE.FindString(text[at:]))
+}
+
+// labelRE matches a label of the goroutine, as in label:tenant and label:"span id".
+var labelRE = regexp.MustCompile(`^label:("(?:[^"\\]|\\.)*"|[\pL\p{Nd}_./-]+)`)
+
+// rootLen returns the length of the register or label at the start of a text, or 0.
+func rootLen(text string) int { return max(RegisterLen(text), len(labelRE.FindString(text))) }
+
+// OutsideArgs reports whether a path begins with a register or a label, so that it needs no signature.
+func OutsideArgs(path string) bool { return rootLen(RootOf(path)) > 0 }
+
+// Label returns the key of the goroutine's label that a path begins with. ok is false for any other path.
+func Label(path string) (key string, ok bool) {
+	if key, ok = strings.CutPrefix(labelRE.FindString(path), "label:"); !ok {
+		return "", false
+	}
+	if quoted, err := strconv.Unquote(key); err == nil {
+		key = quoted
+	}
+	return key, true
 }
 
 // JoinPath returns the path with these steps, without blanks.

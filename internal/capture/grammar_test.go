@@ -49,6 +49,10 @@ func TestParsePath(t *testing.T) {
 		{"s[1]x", nil, "[ or . expected"},
 		{"s .x", nil, "[ or . expected"},
 		{"len(s)", nil, "[ or . expected"},
+		{"label:otel.trace-id/x", []string{"label:otel.trace-id/x"}, ""},
+		{`label:"span \"id"`, []string{`label:"span \"id"`}, ""},
+		{"label.x", []string{"label", "x"}, ""},
+		{"label:", nil, "[ or . expected"},
 	} {
 		steps, err := ParsePath(c.text)
 		if c.err != "" {
@@ -64,7 +68,7 @@ func TestParsePath(t *testing.T) {
 }
 
 func FuzzScanPath(f *testing.F) {
-	for _, text := range []string{"n", "s.items[0].name == 3", "* p . x [ 1 ]", "a[", "9", `m["k"].(*T).x`, "+8(goarg1):*int", "größe.Ⅻ"} {
+	for _, text := range []string{"n", "s.items[0].name == 3", "* p . x [ 1 ]", "a[", "9", `m["k"].(*T).x`, "+8(goarg1):*int", "größe.Ⅻ", `label:"a b"[0]`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

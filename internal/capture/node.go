@@ -24,6 +24,7 @@ type node struct {
 	elemOmitted         bool // a pointer's target is not fetched, because it is a large struct
 	iface               *payload
 	slots               []*mapSearch // set if the path has the key of a map: the slots in which the element may be
+	spans               []context    // set if the value is the trace ID in a context: the context and its parents
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {

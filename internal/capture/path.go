@@ -23,15 +23,18 @@ func (b *Builder) paths(paths []string) ([]*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.search != nil {
-			nodes = append(nodes, b.mapElement(path, t, s))
-			continue
-		}
 		pointers := 1
 		if b.opt.Addresses {
 			pointers = 0
 		}
-		nodes = append(nodes, b.value(path, t, s, pointers))
+		switch {
+		case s.search != nil:
+			nodes = append(nodes, b.mapElement(path, t, s))
+		case s.spans != nil:
+			nodes = append(nodes, &node{name: path, typ: t, spans: s.spans})
+		default:
+			nodes = append(nodes, b.value(path, t, s, pointers))
+		}
 	}
 	return nodes, nil
 }
@@ -42,11 +45,23 @@ func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	if err != nil {
 		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
-	v, err := b.variable(steps[0])
+	isVariable := slices.ContainsFunc(b.vars, func(v offsets.Variable) bool { return v.Name == steps[0] })
+	if IsTrace(steps[0]) && !isVariable {
+		t, s, err = b.trace()
+	} else if key, isLabel := Label(steps[0]); isLabel {
+		if t, s = b.root(&b.opt.Labels); s.reason != "" {
+			return nil, s, fmt.Errorf("read path %q: %s", path, s.reason)
+		}
+		t, s, err = b.lookup(t, s, strconv.Quote(key))
+	} else {
+		var v offsets.Variable
+		if v, err = b.variable(steps[0]); err == nil {
+			t, s = b.root(&v)
+		}
+	}
 	if err != nil {
 		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
-	t, s = b.root(&v)
 	for _, step := range steps[1:] {
 		if s.reason != "" && t.Kind == reflect.Invalid {
 			break

@@ -19,9 +19,15 @@ type mapSearch struct {
 	keyAt, elemAt int64 // the offsets of the slot's key and element in the group of slots
 	// swiss is true for a map as since Go 1.24. The number at extraAt in the map's header, of extraSize bytes, is 0 if all
 	// elements of the map are in the group. Otherwise, the header of a swiss map does not point to a group, and the header
-	// of another map points to the first of several groups.
+	// of another map points to the first of several groups. The header has the address of the first group at slotsAt, and the
+	// number of elements at countAt.
 	swiss              bool
 	extraAt, extraSize int64
+	slotsAt, countAt   int64
+	// list is true for the labels of a goroutine as since Go 1.24, which are a list. labels is true for labels of all versions.
+	list, labels bool
+	slots        int   // the number of slots in a group
+	size         int64 // the size of a group
 
 	// The key to find, a string or an integer.
 	keyText   []byte
@@ -35,13 +41,18 @@ type mapSearch struct {
 	elemGuards           int     // the number of guards of the element
 }
 
-// slotsAt is the offset of the address of the first group of slots in the header of a map.
-const slotsAt = 16
-
-// newMapSearch returns the search in a slot of maps with a type of groups, or nil if this type has another form. It says
+// newMapSearch returns the search in a slot of maps of a type, or nil if its type of groups has another form. This form says
 // which Go version made the map: it is {ctrl uint64; slots [8]struct{key; elem}} since Go 1.24, and {tophash [8]uint8;
 // keys [8]K; elems [8]V; overflow} before.
-func newMapSearch(group *gotype.Type, slot int64) *mapSearch {
+func newMapSearch(t *gotype.Type, slot int64) *mapSearch {
+	switch t.Name {
+	case gotype.LabelList:
+		// More labels cost the program more, because the kernel also follows what it finds behind the end of the list.
+		return &mapSearch{key: stringType, elem: stringType, keyAt: 32 * slot, elemAt: 32*slot + 16, list: true, labels: true, extraAt: 8, extraSize: 8, countAt: 8, slots: 6, size: 192}
+	case gotype.LabelMap:
+		return &mapSearch{key: stringType, elem: stringType, keyAt: 8 + 16*slot, elemAt: 136 + 16*slot, labels: true, extraAt: 9, extraSize: 1, slotsAt: 16, slots: mapSlots, size: 272}
+	}
+	group := t.Group()
 	if group == nil || len(group.Fields) < 2 {
 		return nil
 	}
@@ -56,13 +67,13 @@ func newMapSearch(group *gotype.Type, slot int64) *mapSearch {
 		}
 		key, elem, at := &in.Fields[0], &in.Fields[1], first.Offset+slot*in.Size
 		// internal/runtime/maps.Map has used, seed, dirPtr, dirLen (Go 1.24). A directory points to tables of groups.
-		return &mapSearch{key: key.Type, elem: elem.Type, keyAt: at + key.Offset, elemAt: at + elem.Offset, swiss: true, extraAt: 24, extraSize: 8}
+		return &mapSearch{key: key.Type, elem: elem.Type, keyAt: at + key.Offset, elemAt: at + elem.Offset, swiss: true, extraAt: 24, extraSize: 8, slotsAt: 16, slots: mapSlots, size: group.Size}
 	case len(group.Fields) < 3 || group.Fields[2].Type.Elem() == nil:
 		return nil
 	}
 	elem := group.Fields[2].Type.Elem()
 	// runtime.hmap has count, flags, B, noverflow, hash0, buckets.
-	return &mapSearch{key: in, elem: elem, keyAt: first.Offset + slot*in.Size, elemAt: group.Fields[2].Offset + slot*elem.Size, extraAt: 9, extraSize: 1}
+	return &mapSearch{key: in, elem: elem, keyAt: first.Offset + slot*in.Size, elemAt: group.Fields[2].Offset + slot*elem.Size, extraAt: 9, extraSize: 1, slotsAt: 16, slots: mapSlots, size: group.Size}
 }
 
 // used reports whether a slot with a control byte has an element. Before Go 1.24, values below minTopHash, which was 4
@@ -76,7 +87,7 @@ func (m *mapSearch) used(control uint64) bool {
 
 // lookup returns the type and the source of a map's element in slot b.slot.
 func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, source, error) {
-	m := newMapSearch(t.Group(), int64(b.slot))
+	m := newMapSearch(t, int64(b.slot))
 	switch {
 	case m == nil:
 		return t, s, fmt.Errorf("how %s has its elements is not known", t.Name)
@@ -104,12 +115,14 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 	header, at := b.follow(s, nil)
 	b.prefetch(header, 32)
 	m.header = at
-	m.count, header.reason = b.scalar(header, 8, true)
+	m.count, header.reason = b.scalar(header.at(m.countAt), 8, true)
 	m.extra, _ = b.scalar(header.at(m.extraAt), m.extraSize, false)
-	slots, _ := b.follow(header.at(slotsAt), nil)
-	b.prefetch(slots, t.Group().Size)
+	slots, _ := b.follow(header.at(m.slotsAt), nil)
+	b.prefetch(slots, m.size)
 	m.slotGuards = slots.guards
-	m.control, slots.reason = b.scalar(slots.at(int64(b.slot)), 1, false)
+	if !m.list {
+		m.control, slots.reason = b.scalar(slots.at(int64(b.slot)), 1, false)
+	}
 	opt := b.opt
 	b.opt.StrLen = max(1, len(m.keyText))
 	m.keyNode = b.value("", m.key, slots.at(m.keyAt), 0)
@@ -146,7 +159,7 @@ func (b *Builder) mapElement(path string, t *gotype.Type, s source) *node {
 	defer func() { b.opt, b.slot = opt, 0 }()
 	b.opt.Items = min(opt.Items, 1)
 	var sources []source
-	for b.slot = range mapSlots {
+	for b.slot = range s.search.slots {
 		_, s, _ := b.walk(path)
 		sources, n.slots = append(sources, s), append(n.slots, s.search)
 	}
@@ -159,19 +172,29 @@ func (b *Builder) mapElement(path string, t *gotype.Type, s source) *node {
 // findKey decodes the value in the slot with the key.
 func (d *decoder) findKey(n *node) Value {
 	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0]
+	part, parts := "key", "elements"
+	if s.labels {
+		part, parts = "label", "labels"
+	}
 	absent := func() Value {
-		v.markUnreadable("no such key")
+		v.markUnreadable("no such " + part)
 		// Go then yields the zero value of the element. But a path through a pointer in the element has no value.
 		v.NoKey = len(s.elemNode.guards) == s.elemGuards
 		return v
 	}
 	count, header := int64(s.count.read(d.words)), s.header.read(d.words)
 	more := s.extra.read(d.words) != 0
+	if s.list {
+		more = count > int64(s.slots)
+	}
+	reason := d.checkGuards(s.mapGuards)
 	switch {
 	case !s.header.fetched() || !s.count.fetched() || !s.extra.fetched():
 		v.State, v.Reason = Unfetched, n.reason
 		return v
-	case v.markUnreadable(d.checkGuards(s.mapGuards)):
+	case s.labels && reason == nilPointer:
+		return absent()
+	case v.markUnreadable(reason):
 		return v
 	case header == 0 || count == 0 && !v.markUnreadable(d.checkAddr(header)) && !v.markUnreadable(d.checkZeros(header)):
 		return absent()
@@ -183,8 +206,8 @@ func (d *decoder) findKey(n *node) Value {
 	case v.markUnreadable(d.checkGuards(s.slotGuards)):
 		return v
 	}
-	for _, s := range n.slots {
-		if s.control.fetched() && !s.used(s.control.read(d.words)) {
+	for i, s := range n.slots {
+		if s.control.fetched() && !s.used(s.control.read(d.words)) || s.list && int64(i) >= count {
 			continue
 		}
 		key := d.value(s.keyNode)
@@ -203,7 +226,7 @@ func (d *decoder) findKey(n *node) Value {
 	case v.State != Known:
 		return v
 	case more:
-		v.State, v.Reason = Unfetched, fmt.Sprintf("not among the first %d elements", mapSlots)
+		v.State, v.Reason = Unfetched, fmt.Sprintf("not among the first %d %s", s.slots, parts)
 		return v
 	}
 	return absent()

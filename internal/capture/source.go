@@ -18,6 +18,7 @@ type source struct {
 	guards []guard
 	reason string     // not "" if the value can't be fetched
 	search *mapSearch // set for a value in a map's element, which is in the slot Builder.slot
+	spans  []context  // set for the trace ID in a context.Context
 }
 
 // guard is a condition without which words behind it are meaningless. It checks a pointer, a length or a type.

@@ -106,6 +106,13 @@ var basic = map[string]struct {
 	"unsafe.Pointer": {reflect.UnsafePointer, 8},
 }
 
+// Names of types of a goroutine's labels, which no type in a program has. LabelList is a pointer to a list of keys and values in the
+// order of the keys, LabelMap a map of strings (runtime/pprof/label.go since Go 1.24, and before).
+const (
+	LabelList = "label list"
+	LabelMap  = "label map"
+)
+
 // IsWord reports whether t is a placeholder for argument words of unknown type, of which only the size is known. A
 // word is named "word", or "word8", "word16" or "word32" if it is smaller, and its name ends with "?" if its register
 // is uncertain. Several words are a struct named "{word, word8}"; the name ends with "…}" if the list is incomplete.

@@ -156,7 +156,7 @@ func (a *funcArg) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signat
 	}
 	s, err := b.Signature(f)
 	if err != nil {
-		if slices.ContainsFunc(a.params, func(sel selection) bool { return sel.Path != "" && capture.RegisterLen(capture.RootOf(sel.Path)) == 0 }) {
+		if slices.ContainsFunc(a.params, func(sel selection) bool { return sel.Path != "" && !capture.OutsideArgs(sel.Path) }) {
 			return nil, err
 		}
 		s = &offsets.Signature{}

@@ -180,7 +180,8 @@ func LastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
 
 // AtEntry reports whether a path begins with a value that is known when a call begins.
 func AtEntry(sig *offsets.Signature, path string) bool {
-	return hasRoot(path, "goarg", sig.Params) || hasRoot(path, "goarg", sig.Captured)
+	_, isLabel := capture.Label(path)
+	return isLabel || capture.IsTrace(path) && !AtReturn(sig, path) || hasRoot(path, "goarg", sig.Params) || hasRoot(path, "goarg", sig.Captured)
 }
 
 // AtReturn reports whether a path begins with a value that is known when a call ends.
@@ -241,7 +242,7 @@ func builders(opt capture.Options, b *offsets.Binary, f *offsets.Func, sites *of
 		}
 	}
 	ret = capture.NewBuilder(sig.Results, opt)
-	opt.Resume = b.Internals().ResumesWithoutArgs(f)
+	opt.Resume, opt.Labels = b.Internals().ResumesWithoutArgs(f), b.Internals().Labels(f, sites)
 	opt.OtherArgs = uprobe.StackArgs(b, stack, opt.Arrays)
 	if sites.Late {
 		opt.Variable = func(string) (offsets.Variable, error) { return offsets.Variable{}, errLate }

@@ -29,8 +29,9 @@ func (v Version) String() string { return v.Text }
 
 // Layout holds the byte offsets in runtime.g (runtime/runtime2.go) of the goroutine ID (uint64, unique in a process), of the
 // lowest address and of the end of the stack (uintptr), and of the pointer to the goroutine's runtime.m, its thread. Curg is
-// the offset in runtime.m of the pointer to the goroutine that the thread runs. M and Curg are 0 if they are unknown.
-type Layout struct{ Goid, StackLo, StackHi, M, Curg int64 }
+// the offset in runtime.m of the pointer to the goroutine that the thread runs. Labels is the offset of the pointer to the labels
+// of the goroutine. M, Curg and Labels are 0 if they are unknown.
+type Layout struct{ Goid, StackLo, StackHi, M, Curg, Labels int64 }
 
 // Layout returns the layout in releases of the version, from the DWARF of programs built with each version. For Go 1.6 and
 // 1.8 it is from the source.
@@ -51,6 +52,14 @@ func (v Version) Layout() (l Layout, known bool) {
 	}
 	if v.Minor >= 25 {
 		l.Curg = 184
+	}
+	switch l.Labels = 344; {
+	case v.Minor < FirstLabels:
+		l.Labels = 0
+	case v.Minor >= 18 && v.Minor <= 20:
+		l.Labels = 360
+	case v.Minor == 17 || v.Minor == 23 || v.Minor == 24 || v.Minor >= 26:
+		l.Labels = 352
 	}
 	return l, true
 }
@@ -155,6 +164,13 @@ func (v Version) WaitReason() (offset int64, known bool) { return waitReason, v.
 // reasonsBegin is the start of runtime.waitReasonStrings in all versions. It is split at run time, because WaitReasons
 // would find an array in ftgo's own file, which ftgo demo traces.
 var reasonsBegin = strings.Split("\nGC assist marking\nIO wait", "\n")
+
+// FirstLabels is the first minor version of Go with labels of goroutines, and FirstLabelList the first one in which they are a
+// list instead of a map (runtime/pprof/label.go).
+const (
+	FirstLabels    = 9
+	FirstLabelList = 24
+)
 
 // maxReasons is the number of values of a byte.
 const maxReasons = 256

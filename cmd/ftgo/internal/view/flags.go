@@ -173,7 +173,7 @@ func (o *Options) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&o.Top, "top", "t", 0, "show only the first `N` functions")
 	cli.Define(fs, &o.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", orders...))
-	cli.Define(fs, &o.By, "by", "", "show a row per value of `EXPR`: req.URL.Path, goid", rowForm)
+	cli.Define(fs, &o.By, "by", "", "show a row per value of `EXPR`: r.Host, label:KEY", rowForm)
 	cli.Define(fs, &o.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
 }
 
