@@ -31,6 +31,7 @@ type Spans struct {
 	oldest     time.Time          // when the first of them was added
 	attributes []*common.KeyValue // one attribute per function: its name
 	latest     uint64             // the latest end of a call, in ticks
+	joined     joined
 }
 
 // mix is the finalizer of MurmurHash3. It is a bijection, maps only 0 to 0, and makes each bit depend on all bits of x.
@@ -76,8 +77,9 @@ const flags = uint32(pb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK) | 1
 // error.
 func (s *Spans) Add(c *pairing.Call, failed bool) {
 	s.latest = max(s.latest, c.End)
+	trace, parent := s.identity(c)
 	span := &pb.Span{
-		TraceId: s.traceID(c.Root), SpanId: s.spanID(c.ID), ParentSpanId: s.spanID(c.Parent), Flags: flags,
+		TraceId: trace, SpanId: s.spanID(c.ID), ParentSpanId: parent, Flags: flags,
 		Name: s.names[c.Func], Kind: pb.Span_SPAN_KIND_INTERNAL, Attributes: []*common.KeyValue{s.attributes[c.Func], number("thread.id", int64(c.TID))},
 		StartTimeUnixNano: nano(s.wall(c.Start)),
 	}
