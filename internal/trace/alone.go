@@ -48,10 +48,10 @@ func (o *Options) Explain(err error) {
 func newTally(l *Live) *tally {
 	alone, err := l.session.Alone()
 	l.opt.Explain(err)
-	if !alone {
+	switch {
+	case !alone:
 		return nil
-	}
-	if l.opt.Verbose {
+	case l.opt.Verbose:
 		l.opt.Say("only the processes of -p have probes; the kernel counts their calls and records none")
 	}
 	t := &tally{armed: make(map[string]bool), last: l.from.Hits, counted: make(map[int]bool), unsure: make(map[int]uint64)}
@@ -108,7 +108,7 @@ func (l *Live) count(profile [][]uint64) {
 
 // warn prints what findDoubt has found at the end of the window.
 func (t *tally) warn(opt Options) {
-	if t != nil && t.doubt != nil && !t.said {
+	if t != nil && !t.said && len(t.unsure) > 0 {
 		opt.Warn(fmt.Sprintf("%v: the numbers of calls have bounds", t.doubt))
 	}
 }

@@ -22,10 +22,10 @@ import (
 //
 // Three properties of the kernel matter (Linux 6.18):
 //
-//   - The counter of a site has all hits of the instruction. If another program has a probe there, too, and its probe
-//     is in other processes, then their hits are in the counter. Others finds such programs.
-//   - A descriptor names a thread. The process keeps the breakpoints while any such thread lives, and a thread that executes
-//     a program has the program probed. So each thread has a descriptor, or inherits one from the thread that started it.
+//   - The counter of a site contains all hits of the instruction. If another program probes the same instruction in other
+//     processes, the counter contains their hits, too. Others finds such programs.
+//   - A descriptor names a thread. The process keeps the breakpoints while any such thread lives. If such a thread executes
+//     a program, the kernel probes that program. So each thread gets a descriptor, or inherits one from its creator.
 //   - An event belongs either to tracefs or to perf. The second user gets EINTR (probe_event_enable).
 //
 // DANGER: checkDisabled does not see that perf has armed an event. So the session closes all descriptors before it deletes
@@ -42,9 +42,7 @@ type perf struct {
 // nothing. The kernel checks the same for it as for a probe event (kernel/events/core.c, perf_event_open).
 func TryAlone(pid int) error {
 	fd, err := openPerf(unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_DUMMY}, pid)
-	if err == nil {
-		err = unix.Close(fd)
-	}
+	_ = unix.Close(fd) // -1 after an error
 	return err
 }
 
@@ -86,7 +84,6 @@ func (o osFiles) Perf(idFile, filter string, tid int) (int, error) {
 	return fd, nil
 }
 
-// Watch returns an inotify descriptor.
 func (osFiles) Watch(path string) (fd int, err error) {
 	if fd, err = unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC); err == nil {
 		_, err = unix.InotifyAddWatch(fd, path, unix.IN_MODIFY)
