@@ -19,6 +19,7 @@ const arm64Kernel = "6.12-arm64"
 
 // arm64Tests are the kernel tests that are tried there, and the parts of them that must pass.
 var arm64Tests = map[string][]string{
+	"Heap":   {"local", "local-ldflags-s_-w", "local-buildmode=pie-ldflags-s_-w"},
 	"Values": {"current/default", "current/-N_-l"},
 }
 
@@ -32,7 +33,7 @@ var arm64Scripts = []string{
 // arm64Targets are the programs in Go that they trace, with the flags that each is built with.
 var arm64Targets = [][]string{
 	{"exact"}, {"flood"}, {"flood", "-buildmode=pie"}, {"lookup"}, {"lookup", "-buildmode=pie"}, {"lookup", "-buildmode=exe"}, {"nest"}, {"sched"},
-	{"callback"}, {"paced"},
+	{"callback"}, {"paced"}, {"heap"}, {"heap", "-ldflags", "-s -w"}, {"heap", "-buildmode=pie", "-ldflags", "-s -w"},
 }
 
 // TestKernelArm64 runs some kernel tests on an emulated arm64 kernel, with what is built here. It

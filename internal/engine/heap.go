@@ -201,6 +201,9 @@ func (r *heapReader) bucket(addr uint64, index int) (b bucket, next uint64, unpu
 func (r *heapReader) locations(pcs []uint64) (stack []stats.Location) {
 	for i, pc := range pcs {
 		f := r.functions.location(pc-r.Bias+1, "").Frames // runtime/pprof does not subtract 1 here
+		if len(f) == 0 {                                  // behind a call at the end of a function
+			f = r.functions.location(pc-r.Bias, "").Frames
+		}
 		if len(f) == 0 || !strings.HasPrefix(f[0].Function, "runtime.") && !strings.HasPrefix(f[0].Function, "internal/runtime/") {
 			pcs = pcs[i:]
 			break
