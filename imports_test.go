@@ -80,7 +80,7 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", "golang.org/x/sys/unix",
 		module + "/offsets", module + "/internal/symname", module + "/internal/tracefs", module + "/internal/doctor", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/internal/gotype", module + "/internal/capture"}},
-	{from: "cmd/ftgo/internal/compare", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},
+	{from: "cmd/ftgo/internal/compare", to: []string{module + "/internal/target", "golang.org/x/tools/cover", module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/internal/engine",
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render",

@@ -23,6 +23,12 @@ func (b *Binary) Internals() internals { return internals{b, b.tables} }
 // Module returns the path of the program's main module, or "" if it is unknown.
 func (b internals) Module() string { return b.goVer.Module }
 
+// MainPath returns the import path of the program's package main, or "" if it is unknown.
+func (b internals) MainPath() string { return b.goVer.Main }
+
+// NotInlined reports whether the program was built without inlining any call.
+func (b internals) NotInlined() bool { return b.goVer.NotInlined }
+
 // Constant finds an integer constant of Go in debug information by its qualified name, "http.StatusOK", or by its
 // name in package pkg, "StatusOK".
 func (b internals) Constant(name, pkg string) (t *gotype.Type, value uint64, ok bool) {
@@ -115,6 +121,24 @@ func (b internals) DataRefs(f *Func) (addrs []uint64) {
 		return true
 	})
 	return addrs
+}
+
+// maxLeaf is the size in bytes up to which a function without calls counts as small. The compiler inlines functions of up to 80
+// nodes of its syntax tree (inlineMaxBudget in cmd/compile/internal/inline/inl.go), and before Go 1.12 only functions without calls.
+const maxLeaf = 128
+
+// SmallLeaf reports whether a function is small and has no call.
+func (b internals) SmallLeaf(f *Func) bool {
+	if limit := uint64(maxLeaf); f.Size > limit && (b.goVer.Minor >= 12 || f.Size > 4*limit) {
+		return false
+	}
+	code, err := b.code(f)
+	for _, in := range arch.Instructions(b.image.Processor, code) {
+		if in.Kind == arch.Call {
+			return false
+		}
+	}
+	return err == nil
 }
 
 // ResumesWithoutArgs returns the address at which a function goes on after its stack has grown, or after it was preempted

@@ -103,7 +103,7 @@ var helpTexts embed.FS
 // commands returns all commands in the order of the help text.
 func commands(e *cli.Env) []*cli.Command {
 	all := []*cli.Command{
-		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), heapCommand(e), listCommand(e),
+		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), heapCommand(e), coverCommand(e), listCommand(e),
 		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(e),
 		{Name: "version", Summary: "print the version", RunArgs: func(_ context.Context, args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or the help of a command", RunArgs: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
@@ -217,6 +217,23 @@ func watchCommand(e *cli.Env) *cli.Command {
 			}
 			return o.Observe(ctx, view.NewVariables(o.View(), variables, o.Funcs))
 		},
+	}
+}
+
+func coverCommand(e *cli.Env) *cli.Command {
+	c := session.Cover{Options: session.NewOptions(e)}
+	return &cli.Command{
+		Name: "cover", Summary: "write which functions run in production, as Go's cover profile", Changes: true,
+		Groups: []cli.Group{
+			c.DefineProcesses(e), c.Define, cli.Subset("", c.DefineRun, "duration", "ready-fd"), cli.Subset("", c.Target.Define, "regexp", "exclude"), c.DefineSymbols, c.DefineQuiet,
+			cli.Subset("", c.DefineRecorder, "dry-run", "force"),
+			func(fs *cli.Flags) {
+				cli.Subset("", c.DefineRecorder, "budget")(fs)
+				fs.Lookup("budget").Usage = "keep the cost of probes below `PERCENT` of the program's CPU time after the first minute (default 1)"
+			},
+		},
+		ReadArgs: c.ReadArgs,
+		Run:      c.Run,
 	}
 }
 

@@ -40,6 +40,31 @@ func (s *Session) Disarm(events []Event) error {
 	return s.disableAll(events)
 }
 
+// Remove disarms some of the session's events, passes the final counters of all events to read, and deletes the definitions
+// of the disarmed ones. It must not run at the same time as other methods of the session.
+func (s *Session) Remove(names map[string]bool, read func(profile [][]uint64)) error {
+	isGone := func(ev Event) bool { return names[ev.Name] }
+	gone := slices.DeleteFunc(slices.Clone(s.events), func(ev Event) bool { return !isGone(ev) })
+	if err := s.Disarm(gone); err != nil {
+		return err
+	}
+	profile, err := s.Profile()
+	if err != nil {
+		return err
+	}
+	read(profile)
+	for i := range gone {
+		if err := s.fs.removeEvent(s.Name, gone[i].Name); err != nil {
+			return err
+		}
+	}
+	for i, begin := range s.extensions {
+		s.extensions[i] -= len(slices.DeleteFunc(slices.Clone(s.events[:begin]), func(ev Event) bool { return !isGone(ev) }))
+	}
+	s.events = slices.DeleteFunc(s.events, isGone)
+	return nil
+}
+
 // Pause removes the probes of all events until Resume. For kernel events, it stops recording for good.
 func (s *Session) Pause() error {
 	if s.kernel {

@@ -47,7 +47,20 @@ func (f *FS) removeGroup(group string) error {
 	return err
 }
 
-// checkDisabled returns an error unless the group's events are disabled at the top level and in every instance.
+// removeEvent deletes an event of a group, after checkDisabled.
+func (f *FS) removeEvent(group, event string) error {
+	name := group + "/" + event
+	if err := f.checkDisabled(name); err != nil {
+		return err
+	}
+	if err := f.files.Append(f.path("uprobe_events"), "-:"+name+"\n"); err != nil {
+		return fmt.Errorf("remove probe event %s: %w", name, err)
+	}
+	return nil
+}
+
+// checkDisabled returns an error unless the events of a group, or one event GROUP/EVENT, are disabled at the top level and in
+// every instance.
 //
 // DANGER: deleting an event of several sites ("-:") while it is enabled anywhere crashes the kernel. The kernel frees
 // all sites but the last without removing their breakpoints, because unregister_trace_uprobe in

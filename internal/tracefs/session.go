@@ -18,6 +18,8 @@ type Options struct {
 	Features *Features
 	// Quiet is for sessions that only count hits: the instance keeps its initial clock and its small ring buffer.
 	Quiet bool
+	// Off is for sessions that record nothing, and only read the kernel's counters. Hits cost less then.
+	Off bool
 	// Raw selects [Session.ReadPages], which reads the pages of the ring buffer CPU by CPU, instead of
 	// [Session.Read], which reads trace_pipe. Pages cost a fraction of the text, and have time stamps in full where
 	// text has only microseconds. A session is always raw if the text of an event may be too long for its line.
@@ -160,7 +162,12 @@ func (s *Session) prepare(opt Options) error {
 		s.openPipe,
 		func() error { return s.openPages(opt) },
 		func() error { return s.resize(opt) },
-		func() error { return s.write("1", "tracing_on") },
+		func() error {
+			if opt.Off && s.features.Instances { // the switch of the top level belongs to all tools
+				return s.write("0", "tracing_on")
+			}
+			return s.write("1", "tracing_on")
+		},
 		func() error {
 			if !s.features.RecordTGID {
 				return nil

@@ -31,6 +31,7 @@ const (
 	wordLine   = 5
 	wordPCData = 6 // the number of PCDATA tables
 	wordUnit   = 7 // the number of the first file of the compilation unit, since Go 1.16
+	wordStart  = 8 // the line of the keyword func, since Go 1.20
 )
 
 func (f Func) word(n uint64) uint64 { return f.t.number(f.at+f.t.form.field+4*n, 4) }

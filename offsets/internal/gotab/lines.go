@@ -195,6 +195,32 @@ func (g *Tables) inlined(f Func) (runs []run, calls []inlined) {
 	return runs, calls
 }
 
+// Extent returns the source file of the function at an address, and its first and last line with code. It does not count the
+// lines of functions that were inlined into it. Before Go 1.12, which does not mark these lines, last is the first line.
+func (g *Tables) Extent(addr uint64) (file string, first, last int, ok bool) {
+	f, ok := g.at(addr)
+	if !ok {
+		return "", 0, 0, false
+	}
+	s := f.source()
+	file, first = s.at(f.Addr)
+	last = first
+	if f.t.form.oldest >= 20 {
+		first = int(int32(f.word(wordStart)))
+	}
+	runs, _ := g.inlined(f)
+	for _, l := range s.lines {
+		inner, inlined := valueAt(runs, l.addr)
+		if name, _ := s.at(l.addr); l.value <= 0 || inlined && inner >= 0 || g.Version.Minor < 12 || name != file {
+			continue
+		}
+		if last = max(last, int(l.value)); f.t.form.oldest < 20 {
+			first = min(first, int(l.value))
+		}
+	}
+	return file, first, max(first, last), first > 0 && file != ""
+}
+
 // Frames calls found with the functions that an instruction belongs to, the innermost inlined one first. file and line are
 // the position of the instruction in the innermost function, and the position of the inlined call in the outer functions.
 // wrapper means that the compiler generated the function.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,11 @@ type Version struct {
 	Minor int
 	// Devel marks a development version, for which tables by version may be wrong.
 	Devel bool
-	// Module is the path of the program's main module, "" if the binary does not contain it.
-	Module string
+	// Module is the path of the program's main module, and Main the import path of package main. They are "" if the binary
+	// does not contain them.
+	Module, Main string
+	// NotInlined: the compiler was told not to inline any call (-gcflags=all=-l).
+	NotInlined bool
 }
 
 func (v Version) String() string { return v.Text }
@@ -104,7 +108,11 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 			return Version{}, nil
 		}
 		v, err := ParseVersion(info.GoVersion)
-		v.Module = info.Main.Path
+		v.Module, v.Main = info.Main.Path, info.Path
+		v.NotInlined = slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool {
+			flags, all := strings.CutPrefix(s.Value, "all=")
+			return s.Key == "-gcflags" && all && slices.Contains(strings.Fields(flags), "-l")
+		})
 		return v, err
 	}
 	if t == nil {

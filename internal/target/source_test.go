@@ -1,0 +1,44 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestSources checks places in the source with and without symbols, and that generated functions have none.
+func TestSources(t *testing.T) {
+	const file = "github.com/ftgo/ftgo/testdata/covered/main.go"
+	want := map[string]string{
+		"main.init.0": file + ":13-13 0", "main.spin": file + ":16-20 0", "main.square.grow": file + ":28-28 0", "main.closures": file + ":39-40 0",
+		"main.closures.func1": file + ":40-41 1", "main.closures.func2": file + ":42-43 1", "main.panics": file + ":49-51 0", "main.init.func1": file + ":63-63 1",
+	}
+	for _, flags := range []string{"", "-s -w"} {
+		b, err := offsets.Open(fixture.Build(t, "covered", "-gcflags=all=-l", "-ldflags="+flags))
+		fixture.NoError(t, err)
+		defer b.Close()
+		tg := &Target{Binary: b}
+		found := make(map[string]string)
+		for f, s := range tg.Sources() {
+			found[s.Name] = fmt.Sprintf("%s:%d-%d %d", s.File, s.First, s.Last, s.Nesting)
+			if strings.Contains(f.Name, "gowrap") || s.File == "" || strings.Contains(s.File, "<") {
+				t.Errorf("%s has the place %s", f.Name, found[s.Name])
+			}
+		}
+		for name, place := range want {
+			if found[name] != place {
+				t.Errorf("flags %q: %s is at %q, want %q", flags, name, found[name], place)
+			}
+		}
+		// A push by //go:linkname has the name of another package: internal/poll.runtime_pollOpen.
+		if at := found["internal/poll.runtime_pollOpen"]; !strings.HasPrefix(at, "runtime/netpoll.go:") || found["main.init"] != "" {
+			t.Errorf("flags %q: internal/poll.runtime_pollOpen at %q, main.init at %q", flags, at, found["main.init"])
+		}
+		if inlinable := tg.Inlinable(); inlinable(&b.Funcs()[0]) {
+			t.Error("inlined in spite of -l")
+		}
+	}
+}
