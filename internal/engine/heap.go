@@ -56,15 +56,7 @@ func ReadHeap(p *Process) (*Heap, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Heap{Rate: int64(p.Word(r.rate)), Changing: true}
-	if h.Rate <= 0 {
-		why := "the program has set runtime.MemProfileRate to 0"
-		_, linked := p.Binary.Lookup("runtime.MemProfile")
-		if _, internal := p.Binary.Lookup("runtime.memProfileInternal"); !linked && !internal { // cmd/link/internal/ld/lib.go, disableMemoryProfiling
-			why = "Go's linker has switched it off, because nothing in the program uses runtime.MemProfile, as net/http/pprof does"
-		}
-		return nil, fmt.Errorf("process %d: %w: %s", p.PID, ErrNoHeap, why)
-	}
+	h := new(Heap)
 	var list []bucket
 	for pass := range maxHeapPasses {
 		before := list
@@ -76,6 +68,18 @@ func ReadHeap(p *Process) (*Heap, error) {
 			break
 		}
 		time.Sleep(time.Duration(pass) * time.Millisecond)
+	}
+	rate := p.Words(r.rate, 1)
+	if rate == nil {
+		return nil, fmt.Errorf("read the allocations of process %d: it has ended", p.PID)
+	}
+	if h.Rate = int64(rate[0]); h.Rate <= 0 {
+		why := "the program has set runtime.MemProfileRate to 0"
+		_, linked := p.Binary.Lookup("runtime.MemProfile")
+		if _, internal := p.Binary.Lookup("runtime.memProfileInternal"); !linked && !internal { // cmd/link/internal/ld/lib.go, disableMemoryProfiling
+			why = "Go's linker has switched it off, because nothing in the program uses runtime.MemProfile, as net/http/pprof does"
+		}
+		return nil, fmt.Errorf("process %d: %w: %s", p.PID, ErrNoHeap, why)
 	}
 	for _, b := range list {
 		a := stats.Allocations{Stack: r.locations(b.stack), Size: b.counts[1] / max(b.counts[0], 1)}

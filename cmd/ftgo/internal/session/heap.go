@@ -21,14 +21,13 @@ import (
 type Heap struct {
 	*Options
 	lines bool
-	sort  string
 }
 
 // Define defines the flags of rows.
 func (h *Heap) Define(fs *cli.Flags) {
-	h.sort = "inuse_space"
+	h.Sort = "inuse_space"
 	fs.IntVarP(&h.TableFlags.Top, "top", "t", 0, "show only the first `N` rows")
-	cli.Define(fs, &h.sort, "sort", "", "sort rows by `KEY`, which is also the value of folded stacks", cli.OneOf("KEY", "order", stats.AllocationValues...))
+	cli.Define(fs, &h.Sort, "sort", "", "sort rows by `KEY`, which is also the value of folded stacks", cli.OneOf("KEY", "order", stats.AllocationValues...))
 	fs.BoolVar(&h.lines, "lines", false, "show a row for each source line")
 }
 
@@ -94,7 +93,7 @@ func (h *Heap) Run() error {
 		return err
 	}
 	stop()
-	value := slices.Index(stats.AllocationValues, h.sort)
+	value := slices.Index(stats.AllocationValues, h.Sort)
 	return h.Write(h.Env, []string{h.Binary}, func(out io.Writer) error {
 		switch {
 		case h.Format == render.Folded:
