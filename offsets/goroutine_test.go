@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
@@ -35,6 +36,14 @@ func TestLayout(t *testing.T) {
 				if pc, ok := g.FieldOffset("sched", "pc"); !ok || pc != want.M+16 { // events fetch it
 					t.Errorf("sched.pc at %d, m at %d", pc, want.M)
 				}
+			}
+			for name, at := range without.goVer.Goroutine() {
+				if off, ok := g.FieldOffset(strings.Split(name, ".")...); !ok || off != at {
+					t.Errorf("%s at %d, %d by debug information", name, at, off)
+				}
+			}
+			if fields, err := with.Internals().Goroutine(); (err == nil) != (with.goVer.Minor >= 17) || err == nil && fields["goid"] != want.Goid {
+				t.Errorf("%v, %v", fields, err)
 			}
 			if l, err := without.layoutFromDWARF(); err == nil {
 				t.Errorf("-w left debug information: %+v", l)

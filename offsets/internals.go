@@ -211,6 +211,26 @@ func (b internals) Labels(f *Func, s *Sites) Variable {
 	return v
 }
 
+// Goroutine returns the byte offsets of the fields of runtime.g by name, like "sched.pc". It uses the same sources as
+// [internals.Layout]. It returns an error before Go 1.17. Go has parentGoid since 1.21.
+func (b internals) Goroutine() (fields map[string]int64, err error) {
+	if _, err := b.layout(); err != nil {
+		return nil, err
+	}
+	v := b.goVer
+	if fields = v.Goroutine(); fields == nil {
+		return nil, fmt.Errorf("read goroutines of %s: their layout is known for Go 1.17 to 1.27", v)
+	}
+	if g, ok := b.TypeNamed("runtime.g"); ok && !v.Plain() {
+		for name := range fields {
+			if at, ok := g.FieldOffset(strings.Split(name, ".")...); ok {
+				fields[name] = at
+			}
+		}
+	}
+	return fields, nil
+}
+
 func (b *Binary) readLayout() (gotab.Layout, error) {
 	v := b.goVer
 	table, known := v.Layout()

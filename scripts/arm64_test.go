@@ -21,6 +21,8 @@ const arm64Kernel = "6.12-arm64"
 var arm64Tests = map[string][]string{
 	"Heap":   {"local", "local-ldflags-s_-w", "local-buildmode=pie-ldflags-s_-w"},
 	"Values": {"current/default", "current/-N_-l"},
+	// It needs no kernel of its own, but the stacks are those of the processor.
+	"GoroutinesLikeADump": {"current/default", `current/-ldflags_"-s_-w"`, "current/-buildmode=pie"},
 }
 
 // arm64Scripts are scripts that are tried there.
@@ -59,6 +61,9 @@ func TestKernelArm64(t *testing.T) {
 	for _, target := range arm64Targets {
 		fixture.BuildFor(t, "arm64", fixture.Local, target[0], target[1:]...)
 	}
+	for _, v := range fixture.Variants[:4] {
+		fixture.BuildFor(t, "arm64", fixture.Current, "park", v.Flags...)
+	}
 	fixture.CommandFor(t, "arm64", "cmd/ftgo")
 	for _, flags := range []string{"", "-N -l"} {
 		fixture.BuildFor(t, "arm64", fixture.Current, "values", "-gcflags", flags)
@@ -73,13 +78,13 @@ func TestKernelArm64(t *testing.T) {
 	guest := exec.CommandContext(t.Context(), vm, "--timeout", "1800", "--file", test, "--file", filepath.Join(dir, "targets", "arm64"),
 		"--file", filepath.Join(fixture.Root(), "docs"), "--file", filepath.Join(fixture.Root(), "testdata"), arm64Kernel, "--",
 		"sh", "-c", `for run; do "$0" -test.v -test.timeout=30m -test.run="$run" || exit; done`, test,
-		"^TestKernel("+strings.Join(slices.Sorted(maps.Keys(arm64Tests)), "|")+")$", `^TestKernel(Short)?Scripts$/^(callback|exact|record|schedprobe|shortlived|tree|watch|where)\.txt`)
+		"^TestKernel("+strings.Join(slices.Sorted(maps.Keys(arm64Tests)), "|")+")$", `^TestKernel(Short)?Scripts$/^(callback|exact|record|schedprobe|shortlived|tree|watch|where)\.txt`, "^TestGoroutinesLikeADump$")
 	guest.Dir = filepath.Join(fixture.Root(), "cmd", "ftgo")
 	var out bytes.Buffer
 	guest.Stdout, guest.Stderr = &out, &out
 	err := guest.Run()
 	var passed []string
-	for _, m := range regexp.MustCompile(`(?m)^ *--- PASS: TestKernel(\S+) `).FindAllStringSubmatch(out.String(), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ *--- PASS: Test(?:Kernel)?(\S+) `).FindAllStringSubmatch(out.String(), -1) {
 		passed = append(passed, m[1])
 	}
 	// What had all of its parts skipped has passed, too.

@@ -57,6 +57,20 @@ func (p *Process) Read(addr uint64, buf []byte) (ok bool) {
 	return err == nil && n == len(buf)
 }
 
+// ReadAll fills parts with the memory at several addresses, in order. It costs one system call, if the kernel allows this call.
+// ok is false if some of the memory can't be read.
+func (p *Process) ReadAll(addrs []uint64, parts [][]byte) (ok bool) {
+	if procfs.ReadMemory(p.PID, addrs, parts) {
+		return true
+	}
+	for i, part := range parts {
+		if len(part) > 0 && !p.Read(addrs[i], part) {
+			return false
+		}
+	}
+	return true
+}
+
 // Words reads n words at an address. It returns nil if it can't read all of them.
 func (p *Process) Words(addr uint64, n int) []uint64 {
 	buf := make([]byte, 8*n)

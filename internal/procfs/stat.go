@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // tick is the unit of times in /proc/PID/stat. USER_HZ is 100 on x86-64 and arm64, and does not depend on CONFIG_HZ.
@@ -114,6 +116,16 @@ func MemorySize(pid int) (size uint64) {
 		size += kb << 10
 	}
 	return size
+}
+
+// Monotonic returns the time of CLOCK_MONOTONIC in nanoseconds, as a process reads it. It returns 0 if the process has a
+// clock of its own, in another time namespace.
+func Monotonic(pid int) int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil || Namespace(pid, "time") != Namespace(Self, "time") {
+		return 0
+	}
+	return now.Nano()
 }
 
 // NamespacePIDs returns the numbers of a process in all pid namespaces, from this process's down to its own. It returns

@@ -68,6 +68,31 @@ func (v Version) Layout() (l Layout, known bool) {
 	return l, true
 }
 
+// Goroutine returns the offsets of fields of runtime.g by name in releases of the version, from DWARF like those of
+// [Version.Layout]. It returns nil before Go 1.17.
+func (v Version) Goroutine() map[string]int64 {
+	l, known := v.Layout()
+	if !known || v.Minor < 17 {
+		return nil
+	}
+	at := map[string]int64{
+		"stack.lo": l.StackLo, "stack.hi": l.StackHi, "m": l.M, "sched.sp": 56, "sched.pc": 64, "sched.lr": 96, "syscallsp": 112, "syscallpc": 120,
+		"stktopsp": l.Goid - 24, "atomicstatus": l.Goid - 8, "goid": l.Goid, "waitsince": l.Goid + 16, "waitreason": l.Goid + waitReason, "gopc": 296, "lockedm": 232,
+	}
+	if v.Minor >= 21 {
+		at["lockedm"], at["gopc"] = l.Goid+56, l.Goid+128
+		if v.Minor >= 26 {
+			at["gopc"] += 8
+		}
+		at["parentGoid"] = at["gopc"] - 8
+	}
+	if v.Minor >= 25 { // gobuf.ret was removed
+		at["sched.lr"], at["syscallsp"], at["syscallpc"] = 88, 104, 112
+	}
+	at["startpc"] = at["gopc"] + 16
+	return at
+}
+
 var (
 	// plainRelease matches unmodified releases. With experiments ("go1.24.0 X:..."), or in a distribution's version, the
 	// runtime's structs may have other fields.
