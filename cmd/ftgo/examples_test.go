@@ -101,7 +101,7 @@ func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	for name, from := range map[string]string{
-		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"), "paced": fixture.Build(t, "paced"), "queue": fixture.Build(t, "queue"), "heap": fixture.Build(t, "heap"),
+		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"), "paced": fixture.Build(t, "paced"), "queue": fixture.Build(t, "queue"), "heap": fixture.Build(t, "heap"), "park": fixture.Build(t, "park"),
 		"stripped": fixture.Build(t, "lookup", "-ldflags", "-s -w"),
 	} {
 		noError(t, os.Symlink(from, filepath.Join(dir, name)))

@@ -103,7 +103,7 @@ var helpTexts embed.FS
 // commands returns all commands in the order of the help text.
 func commands(e *cli.Env) []*cli.Command {
 	all := []*cli.Command{
-		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), heapCommand(e), coverCommand(e), listCommand(e),
+		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), heapCommand(e), coverCommand(e), goroutinesCommand(e), listCommand(e),
 		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(e),
 		{Name: "version", Summary: "print the version", RunArgs: func(_ context.Context, args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or the help of a command", RunArgs: func(_ context.Context, args []string) error { return helpCommand(e, args) }},

@@ -29,9 +29,10 @@ const (
 	TSV                  // like CSV with tabs, and without quoting because no cell contains a tab or newline
 	Folded               // see FoldedStacks
 	Pprof                // see PprofStacks
+	Text                 // see GoroutineDump
 )
 
-var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof"}
+var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof", Text: "text"}
 
 func (f Format) String() string { return formatNames[f] }
 

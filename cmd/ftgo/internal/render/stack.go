@@ -44,16 +44,21 @@ const minFrameWidth = 16
 // columns. A width of 0 means no limit.
 func appendStack(b []byte, indent string, stack []stats.Location, width int) []byte {
 	for _, f := range framesOf(stack) {
-		name, place := printable.Text(f.Function), ""
-		if f.File != "" {
-			place = fmt.Sprintf(" %s:%d", printable.Text(path.Base(f.File)), f.Line)
-		}
-		if width > 0 {
-			name = printable.Shorten(name, max(width-len(indent)-printable.Columns(place), minFrameWidth))
-		}
-		b = append(append(append(append(b, '\n'), indent...), name...), place...)
+		b = appendFrame(append(b, '\n'), indent, f, width)
 	}
 	return b
+}
+
+// appendFrame appends a function and its place. It shortens the name so that the line fits into width columns, unless width is 0.
+func appendFrame(b []byte, indent string, f offsets.Frame, width int) []byte {
+	name, place := printable.Text(f.Function), ""
+	if f.File != "" {
+		place = fmt.Sprintf(" %s:%d", printable.Text(path.Base(f.File)), f.Line)
+	}
+	if width > 0 {
+		name = printable.Shorten(name, max(width-len(indent)-printable.Columns(place), minFrameWidth))
+	}
+	return append(append(append(b, indent...), name...), place...)
 }
 
 // frameObjects returns the functions of a stack as JSON objects.
