@@ -324,7 +324,7 @@ func (g *Goroutines) read(addr uint64) (one goroutine, err error) {
 			if now.w[goid] == one.w[goid] && now.w[goPC] == one.w[goPC] && now.w[status] == one.w[status] {
 				return one, nil
 			}
-		case one.w[schedSP] == before.w[schedSP] && one.w[status] == before.w[status] && g.unchanged(ms):
+		case one.w[schedSP] == before.w[schedSP] && one.w[status] == before.w[status] && one.w[threadM] == m && g.unchanged(ms):
 			whole := false
 			one.pcs, whole = g.unwind(&one.w)
 			if w.more && !(g.ReadAll([]uint64{addr, m}, [][]byte{g.after, ms[1]}) && g.unchanged(ms)) {
