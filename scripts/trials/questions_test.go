@@ -34,7 +34,7 @@ type shopBooks struct {
 	Requests, Gets                 map[string]int
 	Status                         map[int]int
 	Missing, Sold, Orders, Largest int
-	Dials                          int
+	Dials, Jobs                    int
 }
 
 // shopQuestions are about testdata/shop, with the answers that its books have.
@@ -59,6 +59,10 @@ func shopQuestions(b *shopBooks) []question {
 			[]string{say(b.Gets["tea"], `× main.(*store).Get(key="tea") =`), say(b.Gets["mug"], `× main.(*store).Get(key="mug") = 0`)}},
 		{"which key is hot", "ftgo probe -p shop --by key store.Get",
 			[]string{say("tea ", b.Gets["tea"]), say("cup ", b.Gets["cup"]), say("mug ", b.Gets["mug"])}},
+		{"whose orders are slow", "ftgo probe -p shop --by label:tenant main.shop.order",
+			[]string{say("tea buyers ", b.Orders-large), say("pot buyers ", large)}},
+		{"how long do jobs wait", "ftgo probe -p shop --from 'queue.Put(job.ID)' --to 'worker.Run(job.ID)'",
+			[]string{say("main.(*queue).Put → main.(*worker).Run ", b.Jobs)}},
 		{"how many lookups fail", "ftgo probe -p shop --errors store.Get",
 			[]string{say("main.(*store).Get ", requests-b.Orders, " ", b.Missing)}},
 		{"which lookups fail", "ftgo trace -p shop --where 'err != nil' 'store.Get(key)'",
@@ -134,7 +138,7 @@ func TestQuestionsInGuide(t *testing.T) {
 	for _, q := range shopQuestions(&shopBooks{}) {
 		asked[q.command] = true
 	}
-	for file, want := range map[string]int{"README.md": 10, "docs/guide.md": 20} {
+	for file, want := range map[string]int{"README.md": 9, "docs/guide.md": 24} {
 		text, err := os.ReadFile(filepath.Join(fixture.Root(), file))
 		check(t, err)
 		_, page, _ := strings.Cut(string(text), "\n| I want to know |")
@@ -163,8 +167,9 @@ func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
 	}
 	shop := command(t, time.Minute, filepath.Join(dir, "shop"))
-	after := strings.HasPrefix(line, "ftgo heap ") // it reads what was before
-	if after {
+	heap := strings.HasPrefix(line, "ftgo heap ")
+	after := heap || strings.HasPrefix(line, "ftgo goroutines ") // they read what was before
+	if heap {
 		shop.Env = append(os.Environ(), "GODEBUG=memprofilerate=1")
 	}
 	open, err := shop.StdinPipe()
@@ -192,7 +197,7 @@ func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 		t.Errorf("%s: %v\n%s", line, err, o.stderr)
 	}
 	for call := range strings.Lines(o.stdout) {
-		if n := utf8.RuneCountInString(call); n > maxLine && strings.HasPrefix(line, "ftgo trace") {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(call, "\n")); n > maxLine && strings.HasPrefix(line, "ftgo trace") {
 			t.Errorf("%s: a line of %d characters, want %d at most: %s", line, n, maxLine, call)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	_ "net/http/pprof" // has the linker keep the profile of allocations
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type books struct {
 	Largest  int            `json:"largest"` // order
 	dialed   atomic.Int64
 	Dials    int64 `json:"dials"` // connections
+	Jobs     int   `json:"jobs"`  // of the worker
 	client   *http.Client
 }
 
@@ -68,6 +70,30 @@ var orders int64
 type shop struct {
 	store   store
 	courier chan string
+	parcels queue
+}
+
+// job is a parcel to wrap.
+type job struct{ ID int }
+
+// queue holds jobs until worker runs them.
+type queue struct{ jobs chan *job }
+
+//go:noinline
+func (q *queue) Put(job *job) { q.jobs <- job }
+
+// worker has run so many jobs.
+type worker struct{ ran int }
+
+//go:noinline
+func (w *worker) Run(job *job) { w.ran++ }
+
+// work runs jobs until there are no more, and says how many.
+func (w *worker) work(q *queue, ran chan<- int) {
+	for job := range q.jobs {
+		w.Run(job)
+	}
+	ran <- w.ran
 }
 
 //go:noinline
@@ -88,6 +114,7 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	if n > 2 { // more than can be carried home
 		s.courier <- key
 	}
+	s.parcels.Put(&job{int(orders)})
 	w.WriteHeader(http.StatusCreated)
 }
 
@@ -101,11 +128,16 @@ func (s *shop) deliver() {
 func main() {
 	fmt.Println("ready")
 	os.Stdin.Read(make([]byte, 1))
-	s := &shop{store{stock: map[string]int{"tea": 1000, "cup": 500, "pot": 50}}, make(chan string)}
+	s := &shop{store{stock: map[string]int{"tea": 1000, "cup": 500, "pot": 50}}, make(chan string), queue{make(chan *job, 8)}}
 	go s.deliver()
+	ran := make(chan int)
+	go new(worker).work(&s.parcels, ran)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/item/", s.item)
-	mux.HandleFunc("/order/", s.order)
+	mux.HandleFunc("/order/", func(w http.ResponseWriter, r *http.Request) {
+		tenant := pprof.Labels("tenant", strings.TrimPrefix(r.URL.Path, "/order/")+" buyers")
+		pprof.Do(r.Context(), tenant, func(context.Context) { s.order(w, r) })
+	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	b := &books{Requests: make(map[string]int), Status: make(map[int]int), Gets: make(map[string]int)}
@@ -123,7 +155,8 @@ func main() {
 			}
 		}
 	}
-	b.Dials = b.dialed.Load()
+	close(s.parcels.jobs)
+	b.Dials, b.Jobs = b.dialed.Load(), <-ran
 	json.NewEncoder(os.Stdout).Encode(b)
 	io.Copy(io.Discard, os.Stdin)
 }
