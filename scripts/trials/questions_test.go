@@ -99,6 +99,10 @@ func shopQuestions(b *shopBooks) []question {
 			[]string{say("main.(*books).ask ", requests)}},
 		{"who allocates", "ftgo heap -p shop 'main.*'",
 			[]string{"FUNCTION IN USE OBJECTS ALLOCATED OBJECTS", "main.(*books).ask"}},
+		{"what do goroutines do", "ftgo goroutines -p shop",
+			[]string{"1 goroutine chan receive created by main.main main.go:", "main.(*shop).deliver main.go:"}},
+		{"which goroutines leak", "ftgo goroutines -p shop --again 10",
+			[]string{"1 goroutine +0 chan receive created by main.main main.go:"}},
 	}
 }
 
@@ -138,7 +142,7 @@ func TestQuestionsInGuide(t *testing.T) {
 	for _, q := range shopQuestions(&shopBooks{}) {
 		asked[q.command] = true
 	}
-	for file, want := range map[string]int{"README.md": 9, "docs/guide.md": 24} {
+	for file, want := range map[string]int{"README.md": 8, "docs/guide.md": 24} {
 		text, err := os.ReadFile(filepath.Join(fixture.Root(), file))
 		check(t, err)
 		_, page, _ := strings.Cut(string(text), "\n| I want to know |")
