@@ -26,9 +26,6 @@ func (b internals) Module() string { return b.goVer.Module }
 // MainPath returns the import path of the program's package main, or "" if it is unknown.
 func (b internals) MainPath() string { return b.goVer.Main }
 
-// NotInlined reports whether the program was built without inlining any call.
-func (b internals) NotInlined() bool { return b.goVer.NotInlined }
-
 // Constant finds an integer constant of Go in debug information by its qualified name, "http.StatusOK", or by its
 // name in package pkg, "StatusOK".
 func (b internals) Constant(name, pkg string) (t *gotype.Type, value uint64, ok bool) {
@@ -127,12 +124,12 @@ func (b internals) DataRefs(f *Func) (addrs []uint64) {
 // nodes of its syntax tree (inlineMaxBudget in cmd/compile/internal/inline/inl.go), and before Go 1.12 only functions without calls.
 const maxLeaf = 128
 
-// SmallLeaf reports whether a function is small and has no call.
-func (b internals) SmallLeaf(f *Func) bool {
-	if limit := uint64(maxLeaf); f.Size > limit && (b.goVer.Minor >= 12 || f.Size > 4*limit) {
+// MayBeInlined reports whether a function is small and has no call, and the program was not built without inlining.
+func (b internals) MayBeInlined(f *Func) bool {
+	code, err := b.code(f)
+	if b.goVer.NotInlined || len(code) > maxLeaf {
 		return false
 	}
-	code, err := b.code(f)
 	for _, in := range arch.Instructions(b.image.Processor, code) {
 		if in.Kind == arch.Call {
 			return false

@@ -226,14 +226,9 @@ func coverCommand(e *cli.Env) *cli.Command {
 		Name: "cover", Summary: "write which functions run in production, as Go's cover profile", Changes: true,
 		Groups: []cli.Group{
 			c.DefineProcesses(e), c.Define, cli.Subset("", c.DefineRun, "duration", "ready-fd"), cli.Subset("", c.Target.Define, "regexp", "exclude"), c.DefineSymbols, c.DefineQuiet,
-			cli.Subset("", c.DefineRecorder, "dry-run", "force"),
-			func(fs *cli.Flags) {
-				cli.Subset("", c.DefineRecorder, "budget")(fs)
-				fs.Lookup("budget").Usage = "keep the cost of probes below `PERCENT` of the program's CPU time after the first minute (default 1)"
-			},
+			cli.Subset("", c.DefineRecorder, "force"),
 		},
-		ReadArgs: c.ReadArgs,
-		Run:      c.Run,
+		ReadArgs: c.ReadArgs, Run: c.Run,
 	}
 }
 

@@ -3,6 +3,7 @@
 package symname
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -70,38 +71,22 @@ func (n Name) IsOfType() bool {
 	return strings.HasPrefix(n.Func, "type:") || strings.HasPrefix(n.Func, "type..")
 }
 
+// generatedPart and literalParts match ends of Suffix.
+var generatedPart, literalParts = regexp.MustCompile(`(fm|(range|gowrap|deferwrap|dwrap)·?[0-9]*)$`), regexp.MustCompile(`([.·](func)?[0-9]+)+$`)
+
 // Generated reports whether the compiler or the linker generated the function, as far as its name shows it: it initializes
 // variables, starts the function of a go or defer statement, or is the body of a loop over a function.
 func (n Name) Generated() bool {
-	parts := n.suffixParts()
-	switch {
-	case n.IsOfType() || n.Prefix == "go:" || n.Receiver == "map" && n.Func == "init":
-		return true
-	case len(parts) == 0:
-		return n.Func == "init" && n.Receiver == ""
-	}
-	switch last := parts[len(parts)-1]; strings.TrimRight(last, "0123456789") {
-	case "fm", "range", "gowrap", "deferwrap", "dwrap":
-		return true
-	}
-	return len(parts) > 1 && parts[len(parts)-2] == "dwrap"
+	return n.IsOfType() || n.Prefix == "go:" || n.Func == "init" && (n.Receiver == "map" || n.Receiver+n.Suffix == "") || generatedPart.MatchString(n.Suffix)
 }
 
 // Nesting returns the number of function literals that contain the code, by its name: 1 for main.f.func1.
-func (n Name) Nesting() (depth int) {
-	parts := n.suffixParts()
-	for i := len(parts) - 1; i >= 0 && madeByCompiler(parts[i]); i-- {
-		depth++
+func (n Name) Nesting() int {
+	parts := literalParts.FindString(n.Suffix)
+	if n.Func == "init" && n.Receiver == "" && !strings.HasPrefix(parts, ".func") {
+		parts = strings.TrimLeft(strings.TrimPrefix(parts, "."), "0123456789") // init.0 is declared
 	}
-	if n.Func == "init" && n.Receiver == "" && depth > 0 && strings.Trim(parts[0], "0123456789") == "" {
-		depth-- // init.0 is declared
-	}
-	return depth
-}
-
-// suffixParts returns the parts of Suffix without their separators.
-func (n Name) suffixParts() []string {
-	return strings.FieldsFunc(n.Suffix, func(r rune) bool { return r == '.' || r == '-' || r == '·' })
+	return strings.Count(parts, ".") + strings.Count(parts, "·")
 }
 
 // hasMethod reports whether first, a part after the package, is a receiver, and method is the name of a method on it.

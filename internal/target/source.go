@@ -2,7 +2,6 @@ package target
 
 import (
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/symname"
@@ -17,6 +16,9 @@ type Source struct {
 	// First is the line of the keyword func, and Last the last line that is known to belong to the function.
 	First, Last int
 	Nesting     int // the number of function literals around the code: 0 for a declared function
+	// Inlinable: the compiler may have inlined calls. The function table does not have a copy of which no instruction is left, so a
+	// small function without calls is Inlinable, too.
+	Inlinable bool
 }
 
 // Sources returns the places of all functions that source files in Go contain. It leaves out functions that the compiler or
@@ -25,58 +27,38 @@ type Source struct {
 // The name of a function does not always have the package of its file: //go:linkname can give it another one. So the package of a
 // directory is that of most functions in it.
 func (t *Target) Sources() map[*offsets.Func]Source {
-	all := make(map[*offsets.Func]Source)
-	packages := make(map[string]map[string]int) // the number of functions by directory and package
-	funcs := t.Binary.Funcs()
-	for i := range funcs {
-		f := &funcs[i]
-		name := symname.Split(f.Name)
-		file, first, last, ok := t.Binary.Internals().Extent(f.Addr)
-		base := path.Base(file)
-		if !ok || name.Package == "" || !strings.HasSuffix(base, ".go") || strings.HasPrefix(base, "_cgo_") {
-			continue
-		}
-		dir := path.Dir(file)
-		if packages[dir] == nil {
-			packages[dir] = make(map[string]int)
-		}
-		packages[dir][name.Package]++
-		if !name.Generated() && !t.isWrapper(f) {
-			all[f] = Source{symname.Plain(f.Name), file, first, last, name.Nesting()}
-		}
-	}
-	of := make(map[string]string) // the package by directory
-	for dir, counts := range packages {
-		for pkg, n := range counts {
-			if best := counts[of[dir]]; n > best || n == best && pkg < of[dir] {
-				of[dir] = pkg
-			}
-		}
-		if of[dir] == "main" {
-			// The go command calls packages of single files so.
-			if of[dir] = t.Binary.Internals().MainPath(); of[dir] == "" || of[dir] == "command-line-arguments" {
-				of[dir] = filepath.Clean(dir)
-			}
-		}
-	}
-	for f, s := range all {
-		s.File = of[path.Dir(s.File)] + "/" + path.Base(s.File)
-		all[f] = s
-	}
-	return all
-}
-
-// Inlinable returns a func that reports whether the compiler may have inlined calls of a function. The function table does not
-// have a copy of which no instruction is left, so a small function without calls counts as inlined, too.
-func (t *Target) Inlinable() func(f *offsets.Func) bool {
-	in := t.Binary.Internals()
-	if in.NotInlined() {
-		return func(*offsets.Func) bool { return false }
-	}
-	copies := make(map[string]bool)
+	all, in := make(map[*offsets.Func]Source), t.Binary.Internals()
 	inlined, _ := in.Inlined() // none before Go 1.12
+	copies := make(map[string]bool)
 	for name := range inlined {
 		copies[symname.Plain(name)] = true
 	}
-	return func(f *offsets.Func) bool { return copies[symname.Plain(f.Name)] || in.SmallLeaf(f) }
+	counts, of := make(map[[2]string]int), make(map[string]string) // functions by directory and package; packages by directory
+	funcs := t.Binary.Funcs()
+	for i := range funcs {
+		f, name := &funcs[i], symname.Split(funcs[i].Name)
+		file, first, last, ok := in.Extent(f.Addr)
+		dir, base := path.Split(file)
+		if !ok || name.Package == "" || !strings.HasSuffix(base, ".go") || strings.HasPrefix(base, "_cgo_") {
+			continue
+		}
+		key := [2]string{dir, name.Package}
+		if counts[key]++; counts[key] > counts[[2]string{dir, of[dir]}] {
+			of[dir] = name.Package
+		}
+		if !name.Generated() && !t.isWrapper(f) {
+			plain := symname.Plain(f.Name)
+			all[f] = Source{plain, file, first, last, name.Nesting(), copies[plain] || in.MayBeInlined(f)}
+		}
+	}
+	for f, s := range all {
+		dir, base := path.Split(s.File)
+		if of[dir] != "main" {
+			s.File = of[dir] + "/" + base
+		} else if main := in.MainPath(); main != "" && main != "command-line-arguments" { // which stands for single files
+			s.File = main + "/" + base
+		}
+		all[f] = s
+	}
+	return all
 }

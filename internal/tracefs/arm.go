@@ -43,8 +43,8 @@ func (s *Session) Disarm(events []Event) error {
 // Remove disarms some of the session's events, passes the final counters of all events to read, and deletes the definitions
 // of the disarmed ones. It must not run at the same time as other methods of the session.
 func (s *Session) Remove(names map[string]bool, read func(profile [][]uint64)) error {
-	isGone := func(ev Event) bool { return names[ev.Name] }
-	gone := slices.DeleteFunc(slices.Clone(s.events), func(ev Event) bool { return !isGone(ev) })
+	stays := func(ev Event) bool { return !names[ev.Name] }
+	gone := slices.DeleteFunc(slices.Clone(s.events), stays)
 	if err := s.Disarm(gone); err != nil {
 		return err
 	}
@@ -54,14 +54,14 @@ func (s *Session) Remove(names map[string]bool, read func(profile [][]uint64)) e
 	}
 	read(profile)
 	for i := range gone {
-		if err := s.fs.removeEvent(s.Name, gone[i].Name); err != nil {
+		if err := s.fs.removeEvent(s.Name + "/" + gone[i].Name); err != nil {
 			return err
 		}
 	}
 	for i, begin := range s.extensions {
-		s.extensions[i] -= len(slices.DeleteFunc(slices.Clone(s.events[:begin]), func(ev Event) bool { return !isGone(ev) }))
+		s.extensions[i] -= len(slices.DeleteFunc(slices.Clone(s.events[:begin]), stays))
 	}
-	s.events = slices.DeleteFunc(s.events, isGone)
+	s.events = slices.DeleteFunc(s.events, func(ev Event) bool { return names[ev.Name] })
 	return nil
 }
 

@@ -47,16 +47,13 @@ func (f *FS) removeGroup(group string) error {
 	return err
 }
 
-// removeEvent deletes an event of a group, after checkDisabled.
-func (f *FS) removeEvent(group, event string) error {
-	name := group + "/" + event
-	if err := f.checkDisabled(name); err != nil {
-		return err
+// removeEvent deletes an event GROUP/EVENT, after checkDisabled.
+func (f *FS) removeEvent(event string) error {
+	err := f.checkDisabled(event)
+	if err == nil {
+		err = f.files.Append(f.path("uprobe_events"), "-:"+event+"\n")
 	}
-	if err := f.files.Append(f.path("uprobe_events"), "-:"+name+"\n"); err != nil {
-		return fmt.Errorf("remove probe event %s: %w", name, err)
-	}
-	return nil
+	return err
 }
 
 // checkDisabled returns an error unless the events of a group, or one event GROUP/EVENT, are disabled at the top level and in

@@ -154,6 +154,10 @@ func (s *Session) prepare(opt Options) error {
 	if !s.features.Instances {
 		steps = []func() error{func() error { return s.useTopLevel(opt) }}
 	}
+	on := "1"
+	if opt.Off && s.features.Instances { // the switch of the top level belongs to all tools
+		on = "0"
+	}
 	return runSteps(append(steps,
 		// The clock is set before the pipe is opened, too: opening the pipe determines how it prints times
 		// (kernel/trace/trace.c, tracing_open_pipe). If the clock became a counter later, the pipe would
@@ -162,12 +166,7 @@ func (s *Session) prepare(opt Options) error {
 		s.openPipe,
 		func() error { return s.openPages(opt) },
 		func() error { return s.resize(opt) },
-		func() error {
-			if opt.Off && s.features.Instances { // the switch of the top level belongs to all tools
-				return s.write("0", "tracing_on")
-			}
-			return s.write("1", "tracing_on")
-		},
+		func() error { return s.write(on, "tracing_on") },
 		func() error {
 			if !s.features.RecordTGID {
 				return nil

@@ -204,21 +204,18 @@ func (g *Tables) Extent(addr uint64) (file string, first, last int, ok bool) {
 	}
 	s := f.source()
 	file, first = s.at(f.Addr)
-	last = first
 	if f.t.form.oldest >= 20 {
 		first = int(int32(f.word(wordStart)))
 	}
+	last = first
 	runs, _ := g.inlined(f)
 	for _, l := range s.lines {
-		inner, inlined := valueAt(runs, l.addr)
-		if name, _ := s.at(l.addr); l.value <= 0 || inlined && inner >= 0 || g.Version.Minor < 12 || name != file {
-			continue
-		}
-		if last = max(last, int(l.value)); f.t.form.oldest < 20 {
-			first = min(first, int(l.value))
+		inner, ok := valueAt(runs, l.addr)
+		if name, _ := s.at(l.addr); g.Version.Minor >= 12 && name == file && (!ok || inner < 0) {
+			last = max(last, int(l.value))
 		}
 	}
-	return file, first, max(first, last), first > 0 && file != ""
+	return file, first, last, first > 0 && file != ""
 }
 
 // Frames calls found with the functions that an instruction belongs to, the innermost inlined one first. file and line are

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -21,85 +23,73 @@ type Cover []*cover.Profile
 // CoverFunc is a function of a binary, and what is known of its calls.
 type CoverFunc struct {
 	target.Source
-	Ran bool
-	// Known: if no call was seen, there was none. Calls of other functions may be inlined, or could not be probed.
-	Known bool
-	Left  bool // the function was not asked for
+	// Known: the function has not run unless Ran is true. Calls of other functions may be inlined, could not be probed, or were not
+	// asked for.
+	Ran, Known bool
 }
 
-// coverMode is the mode of profiles that say only whether a block has run.
-const coverMode = "set"
+// coverStart is the beginning of a profile. Its mode follows.
+const coverStart = "mode: "
 
 // IsCover reports whether a file is a cover profile.
 func IsCover(name string) bool {
+	begin := make([]byte, len(coverStart))
 	f, err := os.Open(name)
-	if err != nil {
-		return false
+	if err == nil {
+		_, err = io.ReadFull(f, begin)
+		f.Close()
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	begin := make([]byte, len("mode: "))
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	_, err = io.ReadFull(f, begin)
-	return err == nil && string(begin) == "mode: "
+	return err == nil && string(begin) == coverStart
 }
 
 // ReadCovers reads profiles and adds them up: a block has run if it has run in one of them.
-func ReadCovers(names ...string) (Cover, error) {
+func ReadCovers(names ...string) (sum Cover, err error) {
 	texts := make([][]byte, len(names))
 	for i, name := range names {
-		var err error
 		if texts[i], err = os.ReadFile(name); err != nil {
 			return nil, err
 		}
-		if _, err := ParseCovers(texts[i]); err != nil {
-			return nil, fmt.Errorf("read cover profile %s: %w", name, err)
-		}
 	}
-	sum, err := ParseCovers(texts...)
-	if err != nil {
-		return nil, fmt.Errorf("add up cover profiles %s: %w", strings.Join(names, ", "), err)
+	if sum, err = ParseCovers(texts...); err != nil {
+		err = fmt.Errorf("read cover profile %s: %w", strings.Join(names, ", "), err)
 	}
-	return sum, nil
+	return sum, err
 }
 
 // ParseCovers parses texts of profiles and adds them up. It returns an error if the profiles cut a file into different blocks,
 // because they are of different builds.
 func ParseCovers(texts ...[]byte) (Cover, error) {
-	all := []byte("mode: " + coverMode)
+	all := []byte(coverStart + "set\n")
 	for _, text := range texts {
 		mode, blocks, _ := bytes.Cut(text, []byte("\n"))
-		if !bytes.HasPrefix(mode, []byte("mode: ")) {
-			return nil, fmt.Errorf("no line %q at the beginning", "mode: "+coverMode)
+		if !bytes.HasPrefix(mode, []byte(coverStart)) {
+			return nil, fmt.Errorf("no %q at the beginning", coverStart)
 		}
-		all = append(append(all, '\n'), bytes.TrimRight(blocks, "\n")...)
-		all = bytes.TrimRight(all, "\n")
+		if blocks = bytes.TrimRight(blocks, "\n"); len(blocks) > 0 {
+			all = append(append(all, blocks...), '\n')
+		}
 	}
 	c, err := cover.ParseProfilesFromReader(bytes.NewReader(all))
-	if err != nil {
-		return nil, err
-	}
 	for _, file := range c {
+		end := 0
 		for i := range file.Blocks {
 			b := &file.Blocks[i]
-			b.Count = min(max(b.Count, 0), 1)
-			if i == 0 {
-				continue
+			if b.Count = min(max(b.Count, 0), 1); place(b.StartLine, b.StartCol) < end {
+				return nil, fmt.Errorf("blocks of %s overlap in line %d: the profiles are of different builds", file.FileName, b.StartLine)
 			}
-			if last := &file.Blocks[i-1]; cmp.Or(cmp.Compare(last.EndLine, b.StartLine), cmp.Compare(last.EndCol, b.StartCol)) > 0 {
-				return nil, fmt.Errorf("blocks of %s overlap in lines %d and %d: the profiles are of different builds", file.FileName, last.StartLine, b.StartLine)
-			}
+			end = place(b.EndLine, b.EndCol)
 		}
 	}
-	return c, nil
+	return c, err
 }
+
+// place returns a number for a place in a file. Later places have larger numbers.
+func place(line, col int) int { return line<<20 + col }
 
 // Write writes the profile in the format of go test -coverprofile.
 func (c Cover) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "mode: %s\n", coverMode)
+	fmt.Fprintln(out, coverStart+"set")
 	for _, file := range c {
 		for _, b := range file.Blocks {
 			fmt.Fprintf(out, "%s:%d.%d,%d.%d %d %d\n", file.FileName, b.StartLine, b.StartCol, b.EndLine, b.EndCol, b.NumStmt, b.Count)
@@ -119,45 +109,31 @@ func (c Cover) Share() (ran, all int) {
 	return ran, all
 }
 
-// CoverChange is a block that has run in only one of two profiles.
-type CoverChange struct {
-	File string
-	Line int
-	Gone bool // it has run in the old profile
-}
-
-// Against compares a profile with an older one. It returns the blocks that differ, and the number of the blocks that have
-// statements in only one of the two: their functions are unknown there, or the code has changed.
-func (c Cover) Against(old Cover) (changes []CoverChange, elsewhere int) {
-	type place struct {
-		file string
-		cover.ProfileBlock
-	}
-	key := func(file string, b cover.ProfileBlock) place {
-		b.Count = 0
-		return place{file, b}
-	}
-	before := make(map[place]int)
-	for _, file := range old {
-		for _, b := range file.Blocks {
-			if b.NumStmt > 0 {
-				before[key(file.FileName, b)] = b.Count
+// Against compares a profile with an older one. It returns a line for each block that has run in only one of them, with the name of
+// the function if names has its place. elsewhere is the number of blocks with statements in only one of the two: their functions are
+// unknown there, or the code has changed.
+func (c Cover) Against(old Cover, names map[string]string) (lines []string, elsewhere int) {
+	each := func(c Cover, found func(place, key string, ran bool)) {
+		for _, file := range c {
+			for _, b := range file.Blocks {
+				if place := fmt.Sprintf("%s:%d", file.FileName, b.StartLine); b.NumStmt > 0 {
+					found(place, fmt.Sprintf("%s.%d,%d.%d", place, b.StartCol, b.EndLine, b.EndCol), b.Count > 0)
+				}
 			}
 		}
 	}
-	for _, file := range c {
-		for _, b := range file.Blocks {
-			count, known := before[key(file.FileName, b)]
-			switch delete(before, key(file.FileName, b)); {
-			case b.NumStmt == 0:
-			case !known:
-				elsewhere++
-			case count != b.Count:
-				changes = append(changes, CoverChange{file.FileName, b.StartLine, count > 0})
-			}
+	before := make(map[string]bool)
+	each(old, func(_, key string, ran bool) { before[key] = ran })
+	each(c, func(place, key string, ran bool) {
+		if did, known := before[key]; !known {
+			elsewhere++
+		} else if did != ran {
+			what := map[bool]string{true: "new ", false: "gone"}[ran]
+			lines = append(lines, strings.TrimSpace(what+"  "+place+"  "+names[place]))
 		}
-	}
-	return changes, elsewhere + len(before)
+		delete(before, key)
+	})
+	return lines, elsewhere + len(before)
 }
 
 // NewCover returns the profile of functions. It has a block for the lines of each function outside of other ones, so that
@@ -171,13 +147,11 @@ func NewCover(funcs []CoverFunc) (c Cover) {
 	for _, f := range funcs {
 		files[f.File] = append(files[f.File], f)
 	}
-	for name, list := range files {
-		p := &cover.Profile{FileName: name, Mode: coverMode, Blocks: blocksOf(unify(list))}
-		if len(p.Blocks) > 0 {
-			c = append(c, p)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if blocks := blocksOf(unify(files[name])); len(blocks) > 0 {
+			c = append(c, &cover.Profile{FileName: name, Blocks: blocks})
 		}
 	}
-	slices.SortFunc(c, func(a, b *cover.Profile) int { return cmp.Compare(a.FileName, b.FileName) })
 	return c
 }
 
@@ -187,66 +161,57 @@ func unify(list []CoverFunc) (joined []CoverFunc) {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Nesting, b.Nesting))
 	})
 	for _, f := range list {
-		if n := len(joined) - 1; n >= 0 && joined[n].First == f.First && joined[n].Nesting == f.Nesting {
+		if n := len(joined) - 1; n < 0 || joined[n].First != f.First || joined[n].Nesting != f.Nesting {
+			joined = append(joined, f)
+		} else {
 			j := &joined[n]
-			j.Last, j.Ran, j.Known, j.Left = max(j.Last, f.Last), j.Ran || f.Ran, j.Known && f.Known, j.Left && f.Left
-			continue
+			j.Last, j.Ran, j.Known = max(j.Last, f.Last), j.Ran || f.Ran, j.Known && f.Known
 		}
-		joined = append(joined, f)
 	}
 	return joined
 }
 
 // blocksOf returns the blocks of the functions of a file.
 func blocksOf(funcs []CoverFunc) (blocks []cover.ProfileBlock) {
-	type place struct{ line, col int }
-	less := func(a, b place) bool { return a.line < b.line || a.line == b.line && a.col < b.col }
 	type open struct {
 		*CoverFunc
-		end  place
-		stmt int // 1 until the function has a block
+		line, stmt int // the line behind the function; 1 until the function has a block
 	}
-	var around []*open // the functions around the cursor
-	var cursor place
+	var around []*open // the functions around line.col
+	line, col := 0, 0
 	// emit adds a block of the innermost function up to a place.
-	emit := func(to place) {
+	emit := func(toLine, toCol int) {
 		f := around[len(around)-1]
-		if less(cursor, to) {
-			if !f.Left && (f.Ran || f.Known) {
-				count := 0
-				if f.Ran {
-					count = 1
-				}
-				blocks = append(blocks, cover.ProfileBlock{StartLine: cursor.line, StartCol: cursor.col, EndLine: to.line, EndCol: to.col, NumStmt: f.stmt, Count: count})
-			}
-			f.stmt, cursor = 0, to
+		if place(line, col) >= place(toLine, toCol) {
+			return
 		}
+		if f.Ran || f.Known {
+			count := map[bool]int{true: 1}[f.Ran]
+			blocks = append(blocks, cover.ProfileBlock{StartLine: line, StartCol: col, EndLine: toLine, EndCol: toCol, NumStmt: f.stmt, Count: count})
+		}
+		f.stmt, line, col = 0, toLine, toCol
 	}
-	// leave ends the functions that end before a place.
-	leave := func(at place) {
-		for len(around) > 0 && !less(at, around[len(around)-1].end) {
-			emit(around[len(around)-1].end)
+	// leave ends the functions that end at or before a line.
+	leave := func(at int) {
+		for len(around) > 0 && around[len(around)-1].line <= at {
+			emit(around[len(around)-1].line, 1)
 			around = around[:len(around)-1]
 		}
 	}
 	for i := range funcs {
-		f := &funcs[i]
-		at := place{f.First, 1}
+		f, begin := &funcs[i], 1
 		if i > 0 && funcs[i-1].First == f.First {
-			at.col = cursor.col + 1
+			begin = col + 1
 		}
-		if leave(at); len(around) > 0 {
-			emit(at)
+		if leave(f.First); len(around) > 0 {
+			emit(f.First, begin)
 		}
-		cursor = at
-		end := place{f.Last + 1, 1}
+		line, col = f.First, begin
+		around = append(around, &open{f, f.Last + 1, 1})
 		for _, o := range around {
-			if less(o.end, end) {
-				o.end = end
-			}
+			o.line = max(o.line, f.Last+1)
 		}
-		around = append(around, &open{f, end, 1})
 	}
-	leave(place{1 << 40, 0})
+	leave(math.MaxInt)
 	return blocks
 }

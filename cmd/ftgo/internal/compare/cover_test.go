@@ -13,9 +13,9 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// coverFunc is a function of a.go. state is "ran", "not" (run), "unknown", or "" for one that was not asked for.
+// coverFunc is a function of a.go. state is "ran", "not" (run), or "unknown".
 func coverFunc(first, last, nesting int, state string) CoverFunc {
-	return CoverFunc{Source: target.Source{File: "x/a.go", First: first, Last: last, Nesting: nesting}, Ran: state == "ran", Known: state == "not" || state == "", Left: state == ""}
+	return CoverFunc{Source: target.Source{File: "x/a.go", First: first, Last: last, Nesting: nesting}, Ran: state == "ran", Known: state == "not"}
 }
 
 // text returns the text of a profile without its first line, and without the name of the file.
@@ -43,7 +43,7 @@ func TestNewCover(t *testing.T) {
 			"3.1,4.1 1 0\n4.1,5.1 1 1\n5.1,6.1 1 0\n6.1,8.1 1 1\n8.1,9.1 0 1\n9.1,10.1 0 0"},
 		"one line":         {[]CoverFunc{coverFunc(3, 3, 0, "ran"), coverFunc(3, 3, 1, "not")}, "3.1,3.2 1 1\n3.2,4.1 1 0"},
 		"unknown literal":  {[]CoverFunc{coverFunc(3, 9, 0, "ran"), coverFunc(3, 6, 1, "unknown")}, "3.1,3.2 1 1\n7.1,10.1 0 1"},
-		"not asked for":    {[]CoverFunc{coverFunc(3, 9, 0, ""), coverFunc(5, 6, 1, "ran")}, "5.1,7.1 1 1"},
+		"unknown function": {[]CoverFunc{coverFunc(3, 9, 0, "unknown"), coverFunc(5, 6, 1, "ran")}, "5.1,7.1 1 1"},
 		"instances":        {[]CoverFunc{coverFunc(3, 4, 0, "not"), coverFunc(3, 5, 0, "ran")}, "3.1,6.1 1 1"},
 		"unknown instance": {[]CoverFunc{coverFunc(3, 4, 0, "not"), coverFunc(3, 5, 0, "unknown")}, ""},
 		"none":             {nil, ""},
@@ -66,7 +66,7 @@ func TestReadCovers(t *testing.T) {
 	}
 	for names, want := range map[string]string{
 		"a": "3.1,4.1 1 1\n5.1,6.1 1 0", "a b": "3.1,4.1 1 1\n5.1,6.1 1 0\nx/b.go:5.1,6.1 2 1", "empty": "", "b empty": "3.1,4.1 1 0\nx/b.go:5.1,6.1 2 1",
-		"a other": "blocks of x/a.go overlap in lines 4 and 5: the profiles are of different builds", "text": `no line "mode: set"`, "broken": "doesn't match expected format",
+		"a other": "blocks of x/a.go overlap in line 5: the profiles are of different builds", "text": `no "mode: "`, "broken": "doesn't match expected format",
 		"a stmts": "inconsistent NumStmt", "none": "no such file",
 	} {
 		var paths []string
@@ -93,8 +93,8 @@ func TestAgainst(t *testing.T) {
 	fixture.NoError(t, err)
 	now, err := ParseCovers([]byte("mode: set\na.go:1.1,2.1 1 0\na.go:3.1,4.1 1 1\na.go:5.1,6.1 1 1\na.go:6.1,7.1 0 0\nb.go:8.1,9.1 1 1\n"))
 	fixture.NoError(t, err)
-	changes, elsewhere := now.Against(old)
-	if want := []CoverChange{{"a.go", 1, true}, {"a.go", 3, false}}; !slices.Equal(changes, want) || elsewhere != 2 {
+	changes, elsewhere := now.Against(old, map[string]string{"a.go:3": "f"})
+	if want := []string{"gone  a.go:1", "new   a.go:3  f"}; !slices.Equal(changes, want) || elsewhere != 2 {
 		t.Errorf("got %v, %d elsewhere, want %v, 2", changes, elsewhere, want)
 	}
 	if ran, all := now.Share(); ran != 3 || all != 4 {
@@ -117,7 +117,7 @@ func FuzzParseCovers(f *testing.F) {
 		if err != nil || !slices.EqualFunc(sum, again, sameFile) {
 			t.Errorf("%v written and read is %v: %v", sum, again, err)
 		}
-		if changes, elsewhere := again.Against(sum); len(changes)+elsewhere > 0 {
+		if changes, elsewhere := again.Against(sum, nil); len(changes)+elsewhere > 0 {
 			t.Errorf("a profile differs from itself: %v, %d", changes, elsewhere)
 		}
 	})
