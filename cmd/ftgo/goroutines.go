@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -49,46 +47,37 @@ func (g *goroutines) define(fs *cli.Flags) {
 
 // run reads the goroutines, and writes them in the format of -o.
 func (g *goroutines) run(ctx context.Context) error {
-	if err := g.CheckProcesses(); err != nil {
-		return err
-	}
 	stop := g.Env.Progress("reading " + g.Binary)
 	defer stop()
-	began, pid := time.Now(), g.PIDs[0]
-	g.Live = true
-	t, err := g.Query.Resolve(g.Env.Say)
+	began := time.Now()
+	process, err := g.OpenProcess()
 	if err != nil {
 		return err
 	}
-	defer t.Binary.Close()
-	process, err := engine.OpenProcess(t.Binary, pid)
-	if errors.Is(err, fs.ErrPermission) {
-		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%w: root, or CAP_SYS_PTRACE, may read it", err))
-	} else if err != nil {
-		return err
-	}
+	defer process.Binary.Close()
 	defer process.Close()
 	all, err := engine.NewGoroutines(process)
 	if err != nil {
 		return err
 	}
 	s, err := all.Snapshot(int64(g.since))
-	if err == nil && g.again > 0 {
+	if err != nil {
+		return err
+	}
+	if g.again > 0 {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(g.again):
 		}
 		earlier := s
-		if s, err = all.Snapshot(int64(g.since)); err == nil {
-			s.Compare(earlier)
+		if s, err = all.Snapshot(int64(g.since)); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
+		s.Compare(earlier)
 	}
 	stop()
-	err = g.Write(g.Env, []string{g.Binary}, func(out io.Writer) error { return g.render(out, s.Groups, t.Binary, began) })
+	err = g.Write(g.Env, []string{g.Binary}, func(out io.Writer) error { return g.render(out, s.Groups, process.Binary, began) })
 	if s.Unreadable > 0 {
 		g.Env.Warn(fmt.Sprintf("incomplete: %s could not be read", printable.Plural(s.Unreadable, "goroutine")))
 	}
@@ -106,12 +95,11 @@ func (g *goroutines) render(out io.Writer, groups []stats.Goroutines, b *offsets
 	case render.Text:
 		return render.GoroutineDump(out, groups)
 	case render.Folded:
-		return render.GoroutineFolded(out, groups)
+		return render.FoldedStacks(out, render.GoroutineStacks(groups), "")
 	case render.Pprof:
-		file := b.File()
-		run := render.Profiled{Path: file.Path(), BuildID: file.BuildID(), Began: began}
-		run.Start, run.Limit, run.Offset = file.Segment(b.Funcs()[0].Addr)
-		return render.GoroutinePprof(out, groups, run)
+		run := render.Profiled{Type: "goroutine", Path: b.File().Path(), BuildID: b.File().BuildID(), Began: began}
+		run.Start, run.Limit, run.Offset = b.File().Segment(b.Funcs()[0].Addr)
+		return render.PprofStacks(out, render.GoroutineStacks(groups), run)
 	case render.Table:
 		return render.GoroutineText(out, groups, style.Width)
 	default:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,21 +18,17 @@ import (
 // the runtime.g of a goroutine before and after its stack, until both readings are the same.
 type Goroutines struct {
 	*Process
-	stacks      *Stacks
-	at          [len(fieldNames)]int64 // offsets in runtime.g, -1 for a field that this version does not have
-	size        int                    // the number of bytes of a runtime.g to read
-	reasons     []string               // names of wait reasons
-	length, all uint64                 // the addresses of runtime.allglen and runtime.allgptr
-	cycles      []uint64               // addresses, one of which is the address of runtime.work.tstart
-	sites       map[uint64]stackSite
-	lr          bool // the processor has a link register
-	key         []byte
-	window      window
-	before      []byte // a runtime.g and a runtime.m before their stack is read, and after it
-	after       []byte
-	ms          [2][threadBytes]byte
-	near        [8 << 10]byte // memory at the address nearAt: the runtime.g are mostly next to each other
-	nearAt      uint64
+	stacks        *Stacks
+	at            [len(fieldNames)]int64 // offsets in runtime.g, -1 for a field that this version does not have
+	size          int                    // the number of bytes of a runtime.g to read
+	reasons       []string               // names of wait reasons
+	lists         []uint64               // addresses, one of which is the address of runtime.allgs
+	cycles        []uint64               // addresses, one of which is the address of runtime.work.tstart
+	sites         map[uint64]stackSite
+	lr            bool // the processor has a link register
+	key           []byte
+	window        window
+	before, after []byte // a runtime.g and a runtime.m before their stack is read, and after it
 }
 
 // Snapshot is the result of one reading of all goroutines.
@@ -73,8 +68,14 @@ var stateNames = map[uint64]string{
 	1: "runnable", running: "running", inSyscall: "syscall", waiting: "waiting", dead: "dead", copying: "copystack", 9: "preempted", leaked: "waiting", deadExtra: "dead",
 }
 
-// maxTries is the number of times to read memory that changes.
-const maxTries = 10
+const (
+	// maxTries is the number of times to read memory that changes.
+	maxTries = 10
+	// maxGoroutines limits the number of goroutines, and maxStackBytes the bytes of their stacks, because the memory of a hostile
+	// program may hold any numbers, and its goroutines may share a stack.
+	maxGoroutines = 1 << 24
+	maxStackBytes = 1 << 36
+)
 
 // NewGoroutines finds the goroutines of a process.
 func NewGoroutines(p *Process) (*Goroutines, error) {
@@ -93,66 +94,48 @@ func NewGoroutines(p *Process) (*Goroutines, error) {
 		}
 		g.size = max(g.size, int(offset)+8)
 	}
-	g.before, g.after = make([]byte, g.size), make([]byte, g.size)
+	g.before, g.after = make([]byte, g.size+threadBytes), make([]byte, g.size+threadBytes)
 	g.cycles, _ = p.Variables("runtime.gcMark") // without them, times are unknown
-	refers, err := p.Variables("runtime.allgadd")
-	if err != nil {
-		return nil, err
-	}
+	g.lists, err = p.Variables("runtime.allgadd")
+	return g, err
+}
+
+// list returns the addresses of all runtime.g. The first goroutine of a program has ID 1, and stays the first. The slice allgs
+// gets a new capacity before a new array, and that before a new length (append in cmd/compile/internal/ssagen/ssa.go).
+func (g *Goroutines) list() (addrs []uint64, err error) {
 	for range maxTries {
-		if g.find(refers) {
-			return g, nil
+		for _, slice := range g.lists {
+			w := g.Words(slice, 3)
+			if w == nil || w[1] == 0 || w[1] > min(w[2], maxGoroutines) || g.Word(g.Word(w[0])+uint64(g.at[goid])) != 1 {
+				continue
+			}
+			if addrs = g.Words(w[0], int(w[1])); addrs != nil && slices.Equal(w, g.Words(slice, 3)) {
+				slices.Sort(addrs)
+				return addrs, nil
+			}
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return nil, fmt.Errorf("find the goroutines of process %d: runtime.allgs has an unknown form", p.PID)
-}
-
-// find finds the variables of allgadd: the slice allgs, and allgptr and allglen, which hold its address and its length for
-// readers without a lock. The first goroutine of a program has ID 1, and stays the first.
-func (g *Goroutines) find(refers []uint64) bool {
-	for _, slice := range refers {
-		w := g.Words(slice, 3)
-		if w == nil || w[0] == 0 || w[1] == 0 || w[1] > w[2] || g.Word(g.Word(w[0])+uint64(g.at[goid])) != 1 {
-			continue
-		}
-		for _, addr := range refers {
-			switch got := g.Word(addr); {
-			case addr-slice < 24:
-			case got == w[0]:
-				g.all = addr
-			case got == w[1]:
-				g.length = addr
-			}
-		}
-	}
-	return g.all != 0 && g.length != 0
+	return nil, fmt.Errorf("read the goroutines of process %d: their list is damaged, or the process has ended", g.PID)
 }
 
 // Snapshot reads all goroutines. It leaves out goroutines that are not known to wait for at least since nanoseconds.
 func (g *Goroutines) Snapshot(since int64) (*Snapshot, error) {
-	limit := procfs.MemorySize(g.PID)
-	// allglen is set after allgptr, so it must be read first.
-	n, first := g.Word(g.length), g.Word(g.all)
-	if n == 0 || n > limit/uint64(g.size) {
-		return nil, fmt.Errorf("read the goroutines of process %d: their number %d is impossible, or the process has ended", g.PID, n)
+	addrs, err := g.list()
+	if err != nil {
+		return nil, err
 	}
-	addrs := g.Words(first, int(n))
-	if addrs == nil {
-		return nil, fmt.Errorf("read the goroutines of process %d: can't read the list of %d", g.PID, n)
-	}
-	slices.Sort(addrs)
-	s, groups := &Snapshot{}, make(map[string]*stats.Goroutines)
-	g.window.left = limit + windowSize
+	s, groups, ages := &Snapshot{}, make(map[string]*stats.Goroutines), []int64{}
+	g.window.left = maxStackBytes
 	now := procfs.Monotonic(g.PID)
 	for i, addr := range addrs {
-		if i > 0 && addr-addrs[i-1] < uint64(g.size) { // the runtime's structs do not overlap
-			s.Unreadable++
+		if addr == 0 { // append sets the length before the element
 			continue
 		}
-		one, err := g.read(addr)
+		one, ok := g.read(addr)
+		overlap := i > 0 && addr-addrs[i-1] < uint64(g.size)
 		switch {
-		case err != nil:
+		case !ok, overlap:
 			s.Unreadable++
 		case one.state == stateNames[dead]:
 		case g.isRuntime(&one):
@@ -166,13 +149,13 @@ func (g *Goroutines) Snapshot(since int64) (*Snapshot, error) {
 				member.Stated = now - t
 			}
 			group := g.group(groups, &one)
-			group.Members = append(group.Members, member)
+			group.Members, ages = append(group.Members, member), append(ages, member.Stated)
 		}
 	}
-	if g.Word(g.length) == 0 { // ReadAll may have read another program that the process executes now
-		return nil, fmt.Errorf("read the goroutines of process %d: it has ended", g.PID)
+	if _, err := g.list(); err != nil { // the process has ended meanwhile
+		return nil, err
 	}
-	g.setWaited(groups, now)
+	g.setWaited(groups, ages, now)
 	for _, group := range groups {
 		group.Members = slices.DeleteFunc(group.Members, func(m stats.Goroutine) bool { return m.Waited < since })
 		slices.SortFunc(group.Members, func(a, b stats.Goroutine) int { return cmp.Compare(a.ID, b.ID) })
@@ -187,8 +170,8 @@ func (g *Goroutines) Snapshot(since int64) (*Snapshot, error) {
 // setWaited sets Waited of goroutines. A cycle of the garbage collector that sees a waiting goroutine sets waitsince to the
 // time at which the previous cycle ended its marking: work.tstart (markroot in runtime/mgcmark.go and gcMark in
 // runtime/mgc.go, Go 1.17 to 1.27). The goroutine may have begun to wait later, but before its own cycle ended its marking.
-// setWaited knows such times from waitsince of other goroutines, and the last one from the variable.
-func (g *Goroutines) setWaited(groups map[string]*stats.Goroutines, now int64) {
+// setWaited knows such times from waitsince of other goroutines, whose ages it gets, and the last one from the variable.
+func (g *Goroutines) setWaited(groups map[string]*stats.Goroutines, ages []int64, now int64) {
 	last := int64(0)
 	for _, addr := range g.cycles {
 		// Another number than the time can only be a later time, which makes Waited too short.
@@ -196,19 +179,13 @@ func (g *Goroutines) setWaited(groups map[string]*stats.Goroutines, now int64) {
 			last = max(last, t)
 		}
 	}
-	ages := []int64{now - last} // of the known times
-	for _, group := range groups {
-		for _, m := range group.Members {
-			if m.Stated > ages[0] {
-				ages = append(ages, m.Stated)
-			}
-		}
-	}
+	ages = append(ages, now-last)
 	slices.Sort(ages)
 	for _, group := range groups {
 		for i := range group.Members {
-			if n, _ := slices.BinarySearch(ages, group.Members[i].Stated); n > 0 && last > 0 {
-				group.Members[i].Waited = ages[n-1]
+			m := &group.Members[i]
+			if n, _ := slices.BinarySearch(ages, m.Stated); n > 0 {
+				m.Waited = ages[n-1]
 			}
 		}
 	}
@@ -249,10 +226,12 @@ type goroutine struct {
 	pcs    []uint64 // return addresses in the file; nil if the stack is unknown
 }
 
-var errGoroutine = errors.New("not a goroutine")
-
-// parse interprets the bytes of a runtime.g.
-func (g *Goroutines) parse(b []byte) (one goroutine, err error) {
+// parse reads a runtime.g into b, and the runtime.m of a system call behind it. ok is false if it can't be one.
+func (g *Goroutines) parse(addr uint64, b []byte) (one goroutine, ok bool) {
+	clear(b[g.size:])
+	if !g.Read(addr, b[:g.size]) {
+		return one, false
+	}
 	for i, at := range g.at {
 		if at >= 0 {
 			one.w[i] = binary.LittleEndian.Uint64(b[at:])
@@ -267,15 +246,14 @@ func (g *Goroutines) parse(b []byte) (one goroutine, err error) {
 	one.state = stateNames[w[status]]
 	switch reason := int(b[g.at[waitReason]]); {
 	case one.state == "", one.state != stateNames[dead] && one.stands && w[stackLo] >= w[stackHi]:
-		return one, errGoroutine
+		return one, false
 	case w[status] == inSyscall:
 		w[schedSP], w[schedPC], w[schedLR] = w[syscallSP], w[syscallPC], 0
+		return one, g.Read(w[threadM], b[g.size:])
 	case parked && 0 < reason && reason < len(g.reasons):
 		one.state = g.reasons[reason]
-	case parked && reason > 0:
-		one.state = fmt.Sprintf("wait reason %d", reason)
 	}
-	return one, nil
+	return one, true
 }
 
 // threadBytes is the number of bytes of a runtime.m to compare. They include syscalltick, at offset 788 in Go 1.27. It is
@@ -287,60 +265,33 @@ const threadBytes = 832
 // is the same.
 const quick = 50 * time.Microsecond
 
-// read reads a goroutine until it does not change while its stack is read. ReadAll reads the parts in order.
-func (g *Goroutines) read(addr uint64) (one goroutine, err error) {
-	if addr-g.nearAt > uint64(len(g.near)-g.size) {
-		if g.nearAt = addr; !g.Read(addr, g.near[:]) && !g.Read(addr, g.near[:g.size]) {
-			g.nearAt = 0
-			return one, errGoroutine
-		}
-	}
-	// The first reading only says where the stack is.
-	one, err = g.parse(g.near[addr-g.nearAt:])
+// read reads a goroutine until it does not change while its stack is read.
+func (g *Goroutines) read(addr uint64) (one goroutine, ok bool) {
 	for range maxTries {
-		before, w := one, &g.window
-		w.start, w.size, w.more = one.w[schedSP], 0, false
-		if one.stands && err == nil && one.w[stackLo] <= w.start && w.start <= one.w[stackHi] {
-			w.size = min(one.w[stackHi]-w.start, windowSize)
+		began, stack := time.Now(), one.pcs
+		if one, ok = g.parse(addr, g.before); !ok { // words of two moments, perhaps
+			continue
+		} else if one.state == stateNames[dead] {
+			return one, true
 		}
-		ms := [2][]byte{}
-		if one.w[status] == inSyscall {
-			ms = [2][]byte{g.ms[0][:], g.ms[1][:]}
+		whole := false
+		if one.stands {
+			one.pcs, whole = g.unwind(&one.w)
 		}
-		m, began := one.w[threadM], time.Now()
-		ok := g.ReadAll([]uint64{m, addr, w.start, addr, m}, [][]byte{ms[0], g.before, w.buf[:w.size], g.after, ms[1]})
-		if !ok && !g.Read(addr, g.before) {
-			return one, errGoroutine
-		}
-		one, err = g.parse(g.before)
-		now, _ := g.parse(g.after)
+		now, _ := g.parse(addr, g.after)
 		switch {
-		case !ok:
-			err = cmp.Or(err, errGoroutine)
-		case err != nil: // words of two moments, perhaps
-		case one.state == stateNames[dead]:
-			return one, nil
 		case !one.stands:
 			if now.w[goid] == one.w[goid] && now.w[goPC] == one.w[goPC] && now.w[status] == one.w[status] {
-				return one, nil
+				return one, true
 			}
-		case one.w[schedSP] == before.w[schedSP] && one.w[status] == before.w[status] && one.w[threadM] == m && g.unchanged(ms):
-			whole := false
-			one.pcs, whole = g.unwind(&one.w)
-			if w.more && !(g.ReadAll([]uint64{addr, m}, [][]byte{g.after, ms[1]}) && g.unchanged(ms)) {
-				one.pcs = nil
-			} else if whole && time.Since(began) < quick || before.pcs != nil && slices.Equal(before.pcs, one.pcs) {
-				return one, nil
-			}
+		case !bytes.Equal(g.before, g.after):
+			one.pcs = nil
+		case whole && time.Since(began) < quick || stack != nil && slices.Equal(stack, one.pcs):
+			return one, true
 		}
 	}
 	one.state, one.waits, one.moving, one.pcs = stateNames[running], false, true, nil
-	return one, err
-}
-
-// unchanged reports whether the readings before and after a stack are the same.
-func (g *Goroutines) unchanged(ms [2][]byte) bool {
-	return bytes.Equal(g.before, g.after) && bytes.Equal(ms[0], ms[1])
+	return one, ok
 }
 
 // isRuntime reports whether stack dumps leave out a goroutine, because its function belongs to the runtime

@@ -57,18 +57,11 @@ func (m *Memories) Forget(pid int) {
 	m.mapped.Forget(pid)
 }
 
-// executes reports whether the process still executes the binary: whether it maps the file's inode at the expected address.
-// If no mapping has this inode number, as may happen in overlayfs, executes compares /proc/PID/exe with the file instead.
-// False means that the process has ended, is ending, or executes another file.
+// executes reports whether the process still executes the binary, at the expected address. False means that the process has
+// ended, is ending, or executes another file.
 func (m *memory) executes() bool {
-	mapped, _ := procfs.Mappings(m.pid) // empty after an error
-	for _, of := range mapped {
-		if of.Inode == m.binary.File().Inode() {
-			va, err := m.binary.File().AddrOf(of.Offset)
-			return err != nil || of.Start-va == m.bias
-		}
-	}
-	return len(mapped) > 0 && procfs.SameFile(procfs.Exe(m.pid), m.binary.File().Link())
+	bias, err := biasIn(m.binary, m.pid)
+	return err == nil && bias == m.bias
 }
 
 func (m *memory) DynamicType(addr uint64) *gotype.Type {

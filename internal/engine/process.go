@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +30,15 @@ func OpenProcess(b *offsets.Binary, pid int) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{Binary: b, PID: pid, memory: memory}
+	if p.Bias, err = biasIn(b, pid); err != nil {
+		memory.Close()
+		return nil, fmt.Errorf("find %s in process %d: %w", b.File().Path(), pid, err)
+	}
+	return p, nil
+}
+
+// biasIn returns the difference between an address in a process and in the binary that it executes.
+func biasIn(b *offsets.Binary, pid int) (bias uint64, err error) {
 	mapped, err := procfs.Mappings(pid)
 	exe := ""
 	if procfs.SameFile(procfs.Exe(pid), b.File().Link()) {
@@ -37,15 +47,10 @@ func OpenProcess(b *offsets.Binary, pid int) (*Process, error) {
 	for _, m := range mapped {
 		// In overlayfs, a mapping may have another inode number than the file.
 		if va, unknown := b.File().AddrOf(m.Offset); unknown == nil && m.Path != "" && (m.Inode == b.File().Inode() || m.Path == exe) {
-			p.Bias = m.Start - va
-			return p, nil
+			return m.Start - va, nil
 		}
 	}
-	memory.Close()
-	if err == nil {
-		err = errors.New("it has no code of the file")
-	}
-	return nil, fmt.Errorf("find %s in process %d: %w", b.File().Path(), pid, err)
+	return 0, cmp.Or(err, errors.New("it has no code of the file"))
 }
 
 // Close closes the memory, but not the binary.
@@ -55,20 +60,6 @@ func (p *Process) Close() error { return p.memory.Close() }
 func (p *Process) Read(addr uint64, buf []byte) (ok bool) {
 	n, err := p.memory.ReadAt(buf, int64(addr))
 	return err == nil && n == len(buf)
-}
-
-// ReadAll fills parts with the memory at several addresses, in order. It costs one system call, if the kernel allows this call.
-// ok is false if some of the memory can't be read.
-func (p *Process) ReadAll(addrs []uint64, parts [][]byte) (ok bool) {
-	if procfs.ReadMemory(p.PID, addrs, parts) {
-		return true
-	}
-	for i, part := range parts {
-		if len(part) > 0 && !p.Read(addrs[i], part) {
-			return false
-		}
-	}
-	return true
 }
 
 // Words reads n words at an address. It returns nil if it can't read all of them.

@@ -55,8 +55,7 @@ const (
 type window struct {
 	buf         [windowSize]byte
 	start, size uint64
-	more        bool   // other parts were read later
-	left        uint64 // the number of bytes to read at most, because goroutines of a hostile program may share a stack
+	left        uint64 // the number of bytes to read at most
 }
 
 // stackWord reads a word of the stack of a goroutine.
@@ -66,7 +65,7 @@ func (g *Goroutines) stackWord(addr, hi uint64) (word uint64, ok bool) {
 		return 0, false
 	}
 	if addr < w.start || addr+8 > w.start+w.size {
-		w.start, w.size, w.more = addr, min(hi-addr, windowSize), true
+		w.start, w.size = addr, min(hi-addr, windowSize)
 		if w.left < w.size || !g.Read(addr, w.buf[:w.size]) {
 			w.size = 0
 			return 0, false
@@ -80,6 +79,7 @@ func (g *Goroutines) stackWord(addr, hi uint64) (word uint64, ok bool) {
 // false, and the last address is a Cut. It follows the sizes of frames, like unwinder in runtime/traceback.go. w are the
 // fields of the goroutine.
 func (g *Goroutines) unwind(w *[len(fieldNames)]uint64) (pcs []uint64, whole bool) {
+	g.window.size = 0 // it has another stack, or the same at another moment
 	pc, sp, lr, hi := w[schedPC], w[schedSP], w[schedLR], w[stackHi]
 	// exact: pc is the address of the next instruction. Otherwise it is a return address.
 	exact, ok := g.site(pc-g.Bias).begin, w[stackLo] <= sp && sp <= hi

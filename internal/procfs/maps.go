@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Mapping is a range of a process's addresses.
@@ -150,23 +148,6 @@ func covers(maps []Mapping, addr uint64, n int) bool {
 // OpenMemory opens the memory of a process. Offsets in the file are addresses. If the process executes another program
 // later, the file still refers to the old program's memory.
 func OpenMemory(pid int) (*os.File, error) { return os.Open(folder(pid) + "/mem") }
-
-// ReadMemory reads the memory of a process at several addresses with one system call, which costs less than reading the file
-// of [OpenMemory]. It returns false if it can't read all of it. It reads the program that the process executes now.
-func ReadMemory(pid int, addrs []uint64, parts [][]byte) bool {
-	var all int
-	local, remote := make([]unix.Iovec, 0, len(parts)), make([]unix.RemoteIovec, 0, len(parts))
-	for i, part := range parts {
-		if len(part) == 0 {
-			continue
-		}
-		local = append(local, unix.Iovec{Base: &part[0], Len: uint64(len(part))})
-		remote = append(remote, unix.RemoteIovec{Base: uintptr(addrs[i]), Len: len(part)})
-		all += len(part)
-	}
-	n, err := unix.ProcessVMReadv(pid, local, remote, 0)
-	return err == nil && n == all
-}
 
 // Breakpoints returns the number of sites that have breakpoints in the memory of a process, and the number of those that
 // have not. sites are the file offsets of probed instructions. breakpoints are the instructions that the kernel puts in

@@ -107,17 +107,6 @@ func ThreadGroup(tid int) int {
 	return pid
 }
 
-// MemorySize returns the number of bytes of a process that are in memory or swapped out. It is 0 if it can't be read.
-func MemorySize(pid int) (size uint64) {
-	for _, key := range []string{"VmRSS", "VmSwap"} { // "5664 kB", proc_pid_status(5)
-		var kb uint64
-		text, _ := status(LiveThread(pid), key)
-		_, _ = fmt.Sscan(text, &kb) // kb stays 0 after an error
-		size += kb << 10
-	}
-	return size
-}
-
 // Monotonic returns the time of CLOCK_MONOTONIC in nanoseconds, as a process reads it. It returns 0 if the process has a
 // clock of its own, in another time namespace.
 func Monotonic(pid int) int64 {

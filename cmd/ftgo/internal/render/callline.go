@@ -119,7 +119,7 @@ func (w *CallWriter) Line(l *Line) error {
 	case l.Event != "" && (f == Table || f == JSON):
 		w.line = w.event(l)
 	case f == Table:
-		w.line = append(appendStack(w.appendText(w.line[:0], l), "            ", l.Stack, w.o.Width), '\n')
+		w.line = append(appendStack(w.appendText(w.line[:0], l), "            ", framesOf(l.Stack), w.o.Width), '\n')
 	default:
 		w.line = w.members(l).append(w.line[:0], f)
 	}

@@ -47,7 +47,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 	if t.Continued {
 		b = append(b, "  continued"...)
 	}
-	b = append(appendStack(b, "                 ", first.Stack, w.o.Width), '\n')
+	b = append(appendStack(b, "                 ", framesOf(first.Stack), w.o.Width), '\n')
 	root := int64(0) // the latency of the outermost call, 0 if unknown
 	for _, l := range t.Lines {
 		if l.Level == 0 && l.Event == "" {

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -41,10 +39,7 @@ func GoroutineText(w io.Writer, groups []stats.Goroutines, width int) error {
 		if c := g.Creator; c.Function != "" {
 			b = appendFrame(b, "  created by ", c, 0)
 		}
-		for _, f := range dumped(g.Stack) {
-			b = appendFrame(append(b, '\n'), "        ", f, width)
-		}
-		b = append(b, '\n')
+		b = append(appendStack(b, "        ", dumped(g.Stack), width), '\n')
 	}
 	return write(w, b)
 }
@@ -156,31 +151,12 @@ func GoroutineRows(w io.Writer, f Format, groups []stats.Goroutines) error {
 	}, groups...)
 }
 
-// withState returns the stack of a group. For running goroutines, its only function is the state.
-func withState(g *stats.Goroutines) []stats.Location {
-	if len(g.Stack) > 0 {
-		return g.Stack
+// GoroutineStacks returns a row for each group, with the number of goroutines as calls. The innermost function is the state.
+func GoroutineStacks(groups []stats.Goroutines) (rows []stats.StackRow) {
+	for _, g := range groups {
+		state := offsets.Frame{Function: "[" + g.State + "]"}
+		at := stats.Location{Frames: []offsets.Frame{state}}
+		rows = append(rows, stats.StackRow{Calls: uint64(len(g.Members)), Function: state.Function, At: at, Callers: g.Stack})
 	}
-	return []stats.Location{{Frames: []offsets.Frame{{Function: "[" + g.State + "]"}}}}
-}
-
-// GoroutineFolded writes a line for each stack, like [FoldedStacks], with the number of goroutines.
-func GoroutineFolded(w io.Writer, groups []stats.Goroutines) error {
-	var rows []stats.StackRow
-	for i := range groups {
-		frames := framesOf(withState(&groups[i]))
-		callers := []stats.Location{{Addr: 1, Frames: frames[1:]}}
-		rows = append(rows, stats.StackRow{Calls: uint64(len(groups[i].Members)), Function: frames[0].Function, Callers: callers})
-	}
-	return FoldedStacks(w, rows, "")
-}
-
-// GoroutinePprof writes a profile with the numbers of goroutines, like net/http/pprof.
-func GoroutinePprof(w io.Writer, groups []stats.Goroutines, run Profiled) error {
-	p := run.profile(&profile.ValueType{Type: "goroutine", Unit: "count"}, 1)
-	p.SampleType = []*profile.ValueType{p.PeriodType}
-	for i := range groups {
-		addSample(p, withState(&groups[i]), int64(len(groups[i].Members)))
-	}
-	return writeProfile(w, p)
+	return rows
 }

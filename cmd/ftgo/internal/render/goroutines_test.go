@@ -64,15 +64,15 @@ func TestGoroutineText(t *testing.T) {
 
 func TestGoroutineStacks(t *testing.T) {
 	var folded, prof bytes.Buffer
-	if err := GoroutineFolded(&folded, someGoroutines()); err != nil {
+	if err := FoldedStacks(&folded, GoroutineStacks(someGoroutines()), ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"main.Get[go.shape.int];main.inlined;runtime.gopark 2\n", "\n[running] 1\n", "…;syscall.read 1\n"} {
+	for _, line := range []string{"main.Get[go.shape.int];main.inlined;runtime.gopark;[chan receive] 2\n", "\n[running] 1\n", "…;syscall.read;[syscall] 1\n"} {
 		if !strings.Contains(folded.String(), line) {
 			t.Errorf("no %q in\n%s", line, folded.String())
 		}
 	}
-	if err := GoroutinePprof(&prof, someGoroutines(), Profiled{}); err != nil {
+	if err := PprofStacks(&prof, GoroutineStacks(someGoroutines()), Profiled{Type: "goroutine"}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := profile.Parse(&prof)

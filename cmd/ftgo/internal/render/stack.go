@@ -42,8 +42,8 @@ const minFrameWidth = 16
 
 // appendStack appends a newline and a line for each function of a stack. It shortens names so that lines fit into width
 // columns. A width of 0 means no limit.
-func appendStack(b []byte, indent string, stack []stats.Location, width int) []byte {
-	for _, f := range framesOf(stack) {
+func appendStack(b []byte, indent string, stack []offsets.Frame, width int) []byte {
+	for _, f := range stack {
 		b = appendFrame(append(b, '\n'), indent, f, width)
 	}
 	return b
@@ -109,7 +109,7 @@ func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top i
 		if amount != "" {
 			b = fmt.Appendf(b, "  sum %s", amountText(s.Amount))
 		}
-		b = append(appendStack(b, "        ", s.Callers, width), '\n')
+		b = append(appendStack(b, "        ", framesOf(s.Callers), width), '\n')
 	}
 	return write(w, b)
 }
@@ -162,6 +162,7 @@ func foldedName(name string) string { return strings.ReplaceAll(printable.Text(n
 
 // Profiled describes the program and the run of a profile.
 type Profiled struct {
+	Type                 string // what is counted in place of calls and their time, or ""
 	Amount               string // the expression of --sum, or ""
 	Path, BuildID        string // of the binary
 	Start, Limit, Offset uint64 // the first address and the end of the code, and the offset of the code in the binary
@@ -175,8 +176,11 @@ type Profiled struct {
 // runnable. This time is a separate sample, with the innermost function "[runnable]". Addresses are addresses in the
 // binary, not in a process.
 func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
-	p := run.profile(&profile.ValueType{Type: "calls", Unit: "count"}, 1)
-	p.SampleType = []*profile.ValueType{p.PeriodType, {Type: "wall", Unit: "nanoseconds"}}
+	p := run.profile(&profile.ValueType{Type: cmp.Or(run.Type, "calls"), Unit: "count"}, 1)
+	p.SampleType = []*profile.ValueType{p.PeriodType}
+	if run.Type == "" {
+		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "wall", Unit: "nanoseconds"})
+	}
 	if run.Amount != "" {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: run.Amount, Unit: "count"})
 		p.DefaultSampleType = run.Amount
