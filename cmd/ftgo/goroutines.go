@@ -27,11 +27,10 @@ func goroutinesCommand(e *cli.Env) *cli.Command {
 		Name: "goroutines", Summary: "show all goroutines: states, stacks, leaks",
 		Groups: []cli.Group{cli.Subset("", g.DefineProcesses(e), "pid", "container", "cgroup"), g.DefineSymbols, g.Output.Define, g.DefineQuiet, g.define},
 		ReadArgs: func(command string, words, program []string) error {
-			err := g.Target.ReadArgs(command, words, false)
-			if err == nil && (len(g.Funcs)+len(program) > 0 || len(g.PIDs) != 1) {
-				err = cli.Usage("goroutines: takes one process, -p PID, and no arguments but flags")
+			if len(words)+len(program) > 0 {
+				return cli.Usage("goroutines: takes one process, -p PID, and no arguments but flags")
 			}
-			return err
+			return g.ReadProcess(command, words, program)
 		},
 		Run: g.run,
 	}
@@ -60,21 +59,17 @@ func (g *goroutines) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := all.Snapshot(int64(g.since))
-	if err != nil {
-		return err
-	}
-	if g.again > 0 {
+	s, err := all.Snapshot(int64(g.since), nil)
+	if err == nil && g.again > 0 {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(g.again):
 		}
-		earlier := s
-		if s, err = all.Snapshot(int64(g.since)); err != nil {
-			return err
-		}
-		s.Compare(earlier)
+		s, err = all.Snapshot(int64(g.since), s)
+	}
+	if err != nil {
+		return err
 	}
 	stop()
 	err = g.Write(g.Env, []string{g.Binary}, func(out io.Writer) error { return g.render(out, s.Groups, process.Binary, began) })

@@ -45,7 +45,7 @@ func heapCommand(e *cli.Env) *cli.Command {
 			cli.Subset("", h.DefineProcesses(e), "pid", "container", "cgroup"), cli.Subset("", h.Target.Define, "regexp", "exclude"), h.DefineSymbols, h.Define, h.Output.Define, h.DefineFull(""), h.DefineQuiet,
 			func(fs *cli.Flags) { fs.Lookup("pid").Usage = "read process `PID`, or the one with this name" },
 		},
-		ReadArgs: h.ReadArgs,
+		ReadArgs: h.ReadProcess,
 		Run:      func(context.Context) error { return h.Run() },
 	}
 }

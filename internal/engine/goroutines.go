@@ -33,7 +33,7 @@ type Goroutines struct {
 
 // Snapshot is the result of one reading of all goroutines.
 type Snapshot struct {
-	Groups []stats.Goroutines // the largest first
+	Groups []stats.Goroutines // by growth, then by size
 	// Hidden is the number of goroutines of the runtime itself, which stack dumps leave out.
 	Hidden int
 	// Moving is the number of goroutines without a stack because they ran during each reading. Unreadable is the number of
@@ -119,13 +119,20 @@ func (g *Goroutines) list() (addrs []uint64, err error) {
 	return nil, fmt.Errorf("read the goroutines of process %d: their list is damaged, or the process has ended", g.PID)
 }
 
-// Snapshot reads all goroutines. It leaves out goroutines that are not known to wait for at least since nanoseconds.
-func (g *Goroutines) Snapshot(since int64) (*Snapshot, error) {
+// Snapshot reads all goroutines. It leaves out goroutines that are not known to wait for at least since nanoseconds. It compares
+// the groups with those of an earlier snapshot, unless this is nil.
+func (g *Goroutines) Snapshot(since int64, earlier *Snapshot) (*Snapshot, error) {
 	addrs, err := g.list()
 	if err != nil {
 		return nil, err
 	}
 	s, groups, ages := &Snapshot{}, make(map[string]*stats.Goroutines), []int64{}
+	if earlier != nil {
+		for _, group := range earlier.Groups {
+			group.Change, group.Members = -len(group.Members), nil
+			groups[group.Key] = &group
+		}
+	}
 	g.window.left = maxStackBytes
 	now := procfs.Monotonic(g.PID)
 	for i, addr := range addrs {
@@ -159,11 +166,15 @@ func (g *Goroutines) Snapshot(since int64) (*Snapshot, error) {
 	for _, group := range groups {
 		group.Members = slices.DeleteFunc(group.Members, func(m stats.Goroutine) bool { return m.Waited < since })
 		slices.SortFunc(group.Members, func(a, b stats.Goroutine) int { return cmp.Compare(a.ID, b.ID) })
-		if len(group.Members) > 0 {
+		group.Change += len(group.Members)
+		group.Compared = earlier != nil
+		if len(group.Members) > 0 || group.Change < 0 {
 			s.Groups = append(s.Groups, *group)
 		}
 	}
-	s.sort()
+	slices.SortFunc(s.Groups, func(a, b stats.Goroutines) int {
+		return cmp.Or(cmp.Compare(b.Change, a.Change), cmp.Compare(len(b.Members), len(a.Members)), strings.Compare(a.Key, b.Key))
+	})
 	return s, nil
 }
 
@@ -189,31 +200,6 @@ func (g *Goroutines) setWaited(groups map[string]*stats.Goroutines, ages []int64
 			}
 		}
 	}
-}
-
-// sort sorts groups: by growth, then by size.
-func (s *Snapshot) sort() {
-	slices.SortFunc(s.Groups, func(a, b stats.Goroutines) int {
-		return cmp.Or(cmp.Compare(b.Change, a.Change), cmp.Compare(len(b.Members), len(a.Members)), strings.Compare(a.Key, b.Key))
-	})
-}
-
-// Compare adds the numbers of an earlier snapshot to the groups. Groups that only the earlier one has get no members.
-func (s *Snapshot) Compare(earlier *Snapshot) {
-	before := make(map[string]stats.Goroutines)
-	for _, g := range earlier.Groups {
-		before[g.Key] = g
-	}
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		g.Change, g.Compared = len(g.Members)-len(before[g.Key].Members), true
-		delete(before, g.Key)
-	}
-	for _, g := range before {
-		g.Change, g.Compared, g.Members = -len(g.Members), true, nil
-		s.Groups = append(s.Groups, g)
-	}
-	s.sort()
 }
 
 // goroutine is a reading of a runtime.g and its stack.
@@ -280,10 +266,8 @@ func (g *Goroutines) read(addr uint64) (one goroutine, ok bool) {
 		}
 		now, _ := g.parse(addr, g.after)
 		switch {
-		case !one.stands:
-			if now.w[goid] == one.w[goid] && now.w[goPC] == one.w[goPC] && now.w[status] == one.w[status] {
-				return one, true
-			}
+		case !one.stands && now.w[goid] == one.w[goid] && now.w[goPC] == one.w[goPC] && now.w[status] == one.w[status]:
+			return one, true
 		case !bytes.Equal(g.before, g.after):
 			one.pcs = nil
 		case whole && time.Since(began) < quick || stack != nil && slices.Equal(stack, one.pcs):

@@ -68,7 +68,7 @@ func TestGoroutinesAtFullSpeed(t *testing.T) {
 	g := startPark(t, fixture.Build(t, "park", "-ldflags=-s -w"), "busy")
 	stacks, inSyscalls, moving := 0, 0, 0
 	for range snapshots {
-		s, err := g.Snapshot(0)
+		s, err := g.Snapshot(0, nil)
 		fixture.NoError(t, err)
 		if s.Unreadable > 0 {
 			t.Fatalf("%d could not be read", s.Unreadable)
@@ -130,7 +130,7 @@ func names(stack []stats.Location) (list []string) {
 // TestGoroutinesDamaged reads memory that a hostile program has written.
 func TestGoroutinesDamaged(t *testing.T) {
 	g := startPark(t, fixture.Build(t, "park"), "10")
-	s, err := g.Snapshot(0)
+	s, err := g.Snapshot(0, nil)
 	fixture.NoError(t, err)
 	total := 0
 	for _, group := range s.Groups {
@@ -160,7 +160,7 @@ func TestGoroutinesDamaged(t *testing.T) {
 	} {
 		was := g.Words(c.addr, len(c.words))
 		write(t, g, c.addr, c.words)
-		s, err := g.Snapshot(0)
+		s, err := g.Snapshot(0, nil)
 		if (err != nil) != c.failed {
 			t.Errorf("%s: %v", c.scenario, err)
 		}
@@ -169,7 +169,7 @@ func TestGoroutinesDamaged(t *testing.T) {
 		}
 		write(t, g, c.addr, was)
 	}
-	if again, err := g.Snapshot(0); err != nil || cut(again) || again.Unreadable > 0 {
+	if again, err := g.Snapshot(0, nil); err != nil || cut(again) || again.Unreadable > 0 {
 		t.Errorf("after that: %v, %+v", err, again)
 	}
 }
@@ -204,7 +204,7 @@ func write(t *testing.T, g *Goroutines, addr uint64, words []uint64) {
 func BenchmarkGoroutines(b *testing.B) {
 	g := startPark(b, fixture.Build(b, "park", "-ldflags=-s -w"), "10000")
 	for b.Loop() {
-		if s, err := g.Snapshot(0); err != nil || s.Unreadable > 0 {
+		if s, err := g.Snapshot(0, nil); err != nil || s.Unreadable > 0 {
 			b.Fatal(s, err)
 		}
 	}

@@ -29,14 +29,9 @@ func (g *Goroutines) site(pc uint64) stackSite {
 	}
 	s.size, s.ok, _ = g.Binary.Internals().LinkAt(pc)
 	s.begin = pc == f.Addr
-	switch f.Name {
-	case "runtime.goexit":
-		s.root = true
-	case trapped:
-		s.trap, s.sigpanic = true, true
-	case "runtime.asyncPreempt", "runtime.debugCallV2":
-		s.trap = true
-	}
+	s.root = f.Name == "runtime.goexit"
+	s.sigpanic = f.Name == trapped
+	s.trap = s.sigpanic || f.Name == "runtime.asyncPreempt" || f.Name == "runtime.debugCallV2"
 	g.sites[pc] = s
 	return s
 }

@@ -19,7 +19,7 @@ type Goroutines struct {
 	Stack   []Location
 	Creator offsets.Frame
 	Members []Goroutine // by ID
-	// Change is the number of members minus that in an earlier snapshot. Compared is true if there was one.
+	// Change is the number of members minus that in an earlier snapshot, if Compared is true.
 	Change   int
 	Compared bool
 }

@@ -160,6 +160,9 @@ func (o *Output) StyleFor(w io.Writer) render.Style {
 // may have arguments of the program's calls.
 func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) error {
 	if o.File == "" {
+		if o.Format == render.Pprof && IsTerminal(e.Stdout) {
+			return Usage("-o pprof writes no text: -w FILE")
+		}
 		return write(e.Stdout)
 	}
 	// Check before opening the file, because opening truncates it, and waits until the lease on a binary breaks (see

@@ -31,12 +31,12 @@ func (h *Heap) Define(fs *cli.Flags) {
 	fs.BoolVar(&h.lines, "lines", false, "show a row for each source line")
 }
 
-// ReadArgs reads FUNC....
-func (h *Heap) ReadArgs(command string, words, _ []string) error {
-	if err := h.Target.ReadArgs(command, words, false); err != nil {
+// ReadProcess reads FUNC... of a command that reads the memory of one process.
+func (o *Options) ReadProcess(command string, words, _ []string) error {
+	if err := o.Target.ReadArgs(command, words, false); err != nil {
 		return err
 	}
-	if len(h.PIDs) != 1 {
+	if len(o.PIDs) != 1 {
 		return cli.Usage("%s: takes one process: -p PID (see ftgo %s -h)", command, command)
 	}
 	return nil
@@ -98,8 +98,6 @@ func (h *Heap) Run() error {
 		switch {
 		case h.Format == render.Folded:
 			return render.FoldedAllocations(out, heap.Allocs, value)
-		case h.Format == render.Pprof && cli.IsTerminal(out):
-			return cli.Usage("-o pprof writes no text: -w FILE")
 		case h.Format == render.Pprof:
 			run := render.Profiled{Path: p.Binary.File().Path(), BuildID: p.Binary.File().BuildID(), Began: began}
 			run.Start, run.Limit, run.Offset = p.Binary.File().Segment(p.Binary.Funcs()[0].Addr)

@@ -88,9 +88,6 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 func (v *Table) Begin(s *Scene) error {
 	v.Scene = s
 	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	if v.opt.Format == render.Pprof && cli.IsTerminal(s.Out) {
-		return cli.Usage("-o pprof writes no text: -w FILE")
-	}
 	return nil
 }
 
