@@ -52,7 +52,7 @@ func shownCommands(t *testing.T) map[string][]string {
 const dryFtgo = `#!/bin/sh
 case "$* " in
 *" --container "* | *" --cgroup "*) exec %[1]s "$@" -h ;; # TestKernelContainersPage has some
-doctor\ * | top\ * | export\ * | "recipe go"*) exec %[1]s "$@" -h ;;
+doctor\ * | top\ * | export\ * | cover\ * | "goroutines --since "* | "recipe go"*) exec %[1]s "$@" -h ;;
 probe\ * | count\ * | trace\ * | watch\ * | demo\ *) command=$1; shift; exec %[1]s "$command" --dry-run "$@" ;;
 "clean ") exec %[1]s clean -h ;;
 *) exec %[1]s "$@" ;;
@@ -103,7 +103,7 @@ func TestShownCommands(t *testing.T) {
 					fixture.Write(t, filepath.Join(dir, name), text)
 				}
 				running := fmt.Sprintf("-p %d ", running.Process.Pid)
-				command := strings.NewReplacer("-p 1234 ", running, "-p shop ", running).Replace(command)
+				command := strings.NewReplacer("-p 1234 ", running, "-p shop ", running).Replace(command + " ")
 				cmd := exec.Command("sh", "-c", command)
 				cmd.Dir = dir
 				cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
