@@ -200,7 +200,7 @@ func (b internals) Labels(f *Func, s *Sites) Variable {
 	switch {
 	case err != nil:
 		v.Err = err
-	case minor < gotab.FirstLabels || f.ABI == SystemV:
+	case l.Labels == 0 || f.ABI == SystemV:
 		v.Err = errors.New("no labels: goroutines have them since Go 1.9")
 	case g == "" || conv.G != "" && f.ABI == ABI0:
 		v.Err = errors.New("the register with its goroutine is not known")
@@ -265,7 +265,7 @@ func (b *Binary) layoutFromDWARF() (l gotab.Layout, err error) {
 		{&l.M, g, []string{"m"}}, {&l.Curg, m, []string{"curg"}}, {&l.Labels, g, []string{"labels"}},
 	} {
 		var ok bool
-		if *f.offset, ok = f.in.FieldOffset(f.path...); !ok && (f.offset != &l.Labels || b.goVer.Minor >= gotab.FirstLabels) {
+		if *f.offset, ok = f.in.FieldOffset(f.path...); !ok && f.offset != &l.Labels { // Go 1.9 is the first one with labels
 			return l, fmt.Errorf("read runtime.g: no %s in debug information", strings.Join(f.path, "."))
 		}
 	}

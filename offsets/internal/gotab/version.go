@@ -60,9 +60,9 @@ func (v Version) Layout() (l Layout, known bool) {
 	switch l.Labels = 344; {
 	case v.Minor < FirstLabels:
 		l.Labels = 0
-	case v.Minor >= 18 && v.Minor <= 20:
+	case v.Minor >= 17 && v.Minor <= 20:
 		l.Labels = 360
-	case v.Minor == 17 || v.Minor == 23 || v.Minor == 24 || v.Minor >= 26:
+	case v.Minor == 23 || v.Minor == 24 || v.Minor >= 26:
 		l.Labels = 352
 	}
 	return l, true
