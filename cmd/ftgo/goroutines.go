@@ -92,8 +92,8 @@ func (g *goroutines) render(out io.Writer, groups []stats.Goroutines, b *offsets
 	case render.Folded:
 		return render.FoldedStacks(out, render.GoroutineStacks(groups), "")
 	case render.Pprof:
-		run := render.Profiled{Type: "goroutine", Path: b.File().Path(), BuildID: b.File().BuildID(), Began: began}
-		run.Start, run.Limit, run.Offset = b.File().Segment(b.Funcs()[0].Addr)
+		run := render.NewProfiled(b, b.Funcs()[0].Addr, began)
+		run.Type = "goroutine"
 		return render.PprofStacks(out, render.GoroutineStacks(groups), run)
 	case render.Table:
 		return render.GoroutineText(out, groups, style.Width)

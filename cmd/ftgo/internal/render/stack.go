@@ -170,6 +170,14 @@ type Profiled struct {
 	Duration             time.Duration
 }
 
+// NewProfiled returns a Profiled of the binary. addr is an address in its code.
+func NewProfiled(b *offsets.Binary, addr uint64, began time.Time) Profiled {
+	file := b.File()
+	p := Profiled{Path: file.Path(), BuildID: file.BuildID(), Began: began}
+	p.Start, p.Limit, p.Offset = file.Segment(addr)
+	return p
+}
+
 // PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof). Each stack is a sample with the
 // number of calls and their wall time in nanoseconds. The time excludes nested traced calls, because these calls have
 // samples of their own, and pprof adds the samples of a call to its callers. A call may wait for a CPU although it is

@@ -99,9 +99,7 @@ func (h *Heap) Run() error {
 		case h.Format == render.Folded:
 			return render.FoldedAllocations(out, heap.Allocs, value)
 		case h.Format == render.Pprof:
-			run := render.Profiled{Path: p.Binary.File().Path(), BuildID: p.Binary.File().BuildID(), Began: began}
-			run.Start, run.Limit, run.Offset = p.Binary.File().Segment(p.Binary.Funcs()[0].Addr)
-			return render.PprofAllocations(out, heap.Allocs, value, heap.Rate, run)
+			return render.PprofAllocations(out, heap.Allocs, value, heap.Rate, render.NewProfiled(p.Binary, p.Binary.Funcs()[0].Addr, began))
 		}
 		o := render.AllocationOptions{Style: h.StyleFor(out), Lines: h.lines, Sort: value, Changing: heap.Changing}
 		var rows []stats.Allocations

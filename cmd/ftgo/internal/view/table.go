@@ -239,8 +239,8 @@ func (v *Table) writeStacks(t *trace.Reading) error {
 	case render.Folded:
 		return render.FoldedStacks(v.Out, rows, amount)
 	case render.Pprof:
-		run := render.Profiled{Amount: amount, Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.Began, Duration: t.At.Sub(t.Began)}
-		run.Start, run.Limit, run.Offset = b.File().Segment(v.Plan.Events[0].Sites[0].Addr)
+		run := render.NewProfiled(b, v.Plan.Events[0].Sites[0].Addr, t.Began)
+		run.Amount, run.Duration = amount, t.At.Sub(t.Began)
 		return render.PprofStacks(v.Out, rows, run)
 	}
 	return nil
