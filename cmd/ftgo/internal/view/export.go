@@ -68,7 +68,7 @@ func (v *Export) spanValues(s *target.Target, features tracefs.Features) (engine
 }
 
 func (v *Export) Begin(s *Scene) error {
-	v.Scene, v.memory = s, engine.NewMemories(s.Target.Binary, false)
+	v.begin(s)
 	names := make([]string, len(s.Plan.Funcs))
 	for i := range names {
 		names[i] = s.Plan.Funcs[i].Name

@@ -116,19 +116,15 @@ const maxStrLen = 512
 func (o *Options) DefineFetch(fs *cli.Flags) {
 	fs.IntVar(&o.Fetch.StrLen, "strlen", capture.DefaultLimits.StrLen, "show up to `BYTES` of a string, at most 512")
 	fs.IntVar(&o.Fetch.Items, "items", capture.DefaultLimits.Items, "show the first `N` elements of a slice, at most 64")
-	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch) })
-}
-
-// CheckFetch returns an error if a limit is less than 1, or more than an array argument of the kernel holds. command is
-// the prefix of the error.
-func CheckFetch(command string, l capture.Limits) error {
-	switch {
-	case l.StrLen < 1 || l.StrLen > maxStrLen:
-		return cli.Usage("%s: --strlen %d: not 1 to %d", command, l.StrLen, maxStrLen)
-	case l.Items < 1 || l.Items > 64:
-		return cli.Usage("%s: --items %d: not 1 to 64", command, l.Items)
-	}
-	return nil
+	fs.Check(func(command string) error {
+		switch l := o.Fetch; { // an array argument of the kernel holds no more
+		case l.StrLen < 1 || l.StrLen > maxStrLen:
+			return cli.Usage("%s: --strlen %d: not 1 to %d", command, l.StrLen, maxStrLen)
+		case l.Items < 1 || l.Items > 64:
+			return cli.Usage("%s: --items %d: not 1 to 64", command, l.Items)
+		}
+		return nil
+	})
 }
 
 // DefineStack returns the group of the flag --stack. Its help begins with purpose, the command's use of callers.

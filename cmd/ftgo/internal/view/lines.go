@@ -9,7 +9,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -30,10 +29,8 @@ type Lines struct {
 	inTrees    bool                       // a tree with calls was written; written does not count all trees
 	incomplete struct{ trees, lines int } // trees that were written incompletely, and their missing lines
 	stacks     *engine.Stacks             // nil without --stack
-	funcs      map[*offsets.Func]*funcValues
-	unknown    map[string]int // the number of functions with unknown arguments, by the reason
-	undecided  uint64         // the number of calls left out because --where needs an unknown value
-	traced     uint64         // the number of calls of the selected functions, including calls that flags leave out
+	unknown    map[string]int             // the number of functions with unknown arguments, by the reason
+	traced     uint64                     // the number of calls of the selected functions, including calls that flags leave out
 }
 
 // longestLine is the largest width of a line in columns, on wide terminals as well as in files and pipes.
@@ -41,7 +38,7 @@ const longestLine = 200
 
 // NewLines returns a view of lines.
 func NewLines(o *Options) *Lines {
-	return &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcValues), unknown: make(map[string]int)}
+	return &Lines{stream: stream{common: common{opt: o, funcs: make(map[*offsets.Func]*funcValues)}}, unknown: make(map[string]int)}
 }
 
 func (v *Lines) Needs() Needs {
@@ -237,11 +234,7 @@ func (v *Lines) readValues(line *render.Line, fl *funcValues, c *pairing.Call, f
 	if v.opt.OnlyErrors && line.End != "" && !isError(last) {
 		return false
 	}
-	is := fl.filter.Eval(line)
-	if is == where.Unknown {
-		v.undecided++
-	}
-	return is == where.True
+	return v.passes(fl.filter, line)
 }
 
 // End writes the remaining trees, prints notes about missing calls, and writes the summary.
@@ -255,7 +248,7 @@ func (v *Lines) End(t *trace.Reading) error {
 		return err
 	}
 	v.warnLeftOut(t.Lost)
-	v.opt.sayUndecided(v.undecided)
+	v.sayUndecided()
 	if n := v.traced + t.Filtered; v.written == 0 && !v.inTrees && n > 0 {
 		v.Env.Say("no line: flags left out all of %s", printable.Plural(n, "call"))
 	}
@@ -273,16 +266,13 @@ func (v *Lines) End(t *trace.Reading) error {
 // stream is the common part of views that write lines. It buffers the lines, because a system call for each of a million
 // lines would take longer than tracing.
 type stream struct {
-	*Scene
-	opt     *Options
+	common
 	out     *bufio.Writer
-	memory  *engine.Memories
 	written uint64 // the number of calls or trees that -n limits
 }
 
 func (s *stream) begin(scene *Scene) {
-	s.Scene = scene
-	s.memory = engine.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
+	s.common.begin(scene)
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
 }
 

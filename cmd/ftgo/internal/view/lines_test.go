@@ -17,7 +17,7 @@ func linesOf() *Lines {
 	scene := &Scene{
 		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{}, Clock: &trace.Clock{},
 	}
-	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: engine.NewMemories(nil, true)}}
+	v := &Lines{stream: stream{common: common{opt: &Options{}, Scene: scene, memory: engine.NewMemories(nil, true)}}}
 	v.funcs = map[*offsets.Func]*funcValues{f: {note: "not known"}}
 	return v
 }

@@ -1,21 +1,21 @@
 package view
 
 import (
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// pairKey implements Key of [pairing.Options], with the memories of processes.
-func (s *Scene) pairKey(memory *engine.Memories, c *pairing.Call, buf []byte) (key []byte, ok bool) {
-	f := &s.Plan.Funcs[c.Func].Values
+// pairKey implements Key of [pairing.Options].
+func (v *common) pairKey(c *pairing.Call, buf []byte) (key []byte, ok bool) {
+	f := &v.Plan.Funcs[c.Func].Values
 	at, words := f.Entry, c.Args
 	if c.Results != nil {
 		at, words = f.Return, c.Results
 	}
-	values := at.AppendValues(nil, words, memory.Process(c))
-	for i := range s.Target.Pair.Keys() {
+	values := at.AppendValues(nil, words, v.memory.Process(c))
+	for i := range v.Target.Pair.Keys() {
 		if buf, ok = values[i].AppendKey(buf); !ok {
 			return buf, false
 		}
@@ -23,18 +23,15 @@ func (s *Scene) pairKey(memory *engine.Memories, c *pairing.Call, buf []byte) (k
 	return buf, true
 }
 
-func (v *Table) pairKey(c *pairing.Call, buf []byte) ([]byte, bool) {
-	return v.Scene.pairKey(v.memory, c, buf)
-}
-
-func (v *Lines) pairKey(c *pairing.Call, buf []byte) ([]byte, bool) {
-	return v.Scene.pairKey(v.memory, c, buf)
-}
-
 // keep implements Keep of [pairing.Options]: it reports whether a call meets --where.
 func (v *Table) keep(c *pairing.Call) bool {
 	vf, call := v.line(c)
-	is := vf.filter.Eval(call)
+	return v.passes(vf.filter, call)
+}
+
+// passes reports whether a call meets a filter.
+func (v *common) passes(filter where.Expr, call *render.Line) bool {
+	is := filter.Eval(call)
 	if is == where.Unknown {
 		v.undecided++
 	}
@@ -42,8 +39,8 @@ func (v *Table) keep(c *pairing.Call) bool {
 }
 
 // sayUndecided prints the number of calls that were left out because --where needs an unknown value.
-func (o *Options) sayUndecided(calls uint64) {
-	if calls > 0 {
-		o.Say("%s left out: a value that --where needs was not readable, not whole, or not there", printable.Plural(calls, "call"))
+func (v *common) sayUndecided() {
+	if v.undecided > 0 {
+		v.opt.Say("%s left out: a value that --where needs was not readable, not whole, or not there", printable.Plural(v.undecided, "call"))
 	}
 }

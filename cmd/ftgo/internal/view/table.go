@@ -23,20 +23,14 @@ import (
 
 // Table writes a table of the whole run, and a table of each interval.
 type Table struct {
-	*Scene
-	opt       *Options
+	common
 	mode      uprobe.Mode
-	intervals int    // the number of written intervals
-	undecided uint64 // the number of calls left out because --where needs an unknown value
-
-	// For --by and --sum:
-	funcs  map[*offsets.Func]*funcValues
-	memory *engine.Memories
+	intervals int // the number of written intervals
 }
 
 // NewTable returns a view of tables with the numbers that a mode measures.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
-	return &Table{opt: o, mode: mode, funcs: make(map[*offsets.Func]*funcValues)}
+	return &Table{common: common{opt: o, funcs: make(map[*offsets.Func]*funcValues)}, mode: mode}
 }
 
 func (v *Table) Needs() Needs {
@@ -86,8 +80,7 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 }
 
 func (v *Table) Begin(s *Scene) error {
-	v.Scene = s
-	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
+	v.begin(s)
 	return nil
 }
 
@@ -156,7 +149,7 @@ func (v *Table) End(t *trace.Reading) error {
 			return err
 		}
 	}
-	v.opt.sayUndecided(v.undecided)
+	v.sayUndecided()
 	rows := t.Whole
 	if v.opt.Format == render.Table {
 		v.noteInlined(rows)

@@ -85,9 +85,9 @@ func TestStacksBeyond(t *testing.T) {
 		var out, stderr strings.Builder
 		stacks := &engine.Stacks{}
 		stacks.Beyond = beyond
-		r := &Table{opt: &Options{Output: cli.Output{Style: render.Style{Format: render.Folded}}}, Scene: &Scene{
+		r := &Table{common: common{opt: &Options{Output: cli.Output{Style: render.Style{Format: render.Folded}}}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
-		}}
+		}}}
 		if err := r.writeStacks(&trace.Reading{}); err != nil || out.String() != "" || stderr.String() != want {
 			t.Errorf("%d: %v, %q, %q", beyond, err, out.String(), stderr.String())
 		}

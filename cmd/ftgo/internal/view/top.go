@@ -38,24 +38,18 @@ func (v *Overview) Needs() Needs {
 }
 
 func (v *Overview) Begin(s *Scene) error {
-	v.Scene = s
 	v.short = shortNames(s.Plan)
-	return nil
+	return v.Table.Begin(s)
 }
 
 func shortNames(p *uprobe.Plan) map[string]string {
 	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
 
-func (v *Overview) Interval(t *trace.Reading) error {
-	v.show(v.page(t))
-	return nil
-}
-
 func (v *Overview) End(t *trace.Reading) error { return v.Interval(t) }
 
-// page returns the page at the end of an interval.
-func (v *Overview) page(t *trace.Reading) top.Page {
+// Interval shows the page at the end of an interval.
+func (v *Overview) Interval(t *trace.Reading) error {
 	p := top.Page{Columns: render.TopColumns(v.opt.Sched)}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
@@ -84,7 +78,8 @@ func (v *Overview) page(t *trace.Reading) top.Page {
 		render.TopCost(&t.Summary, v.lastCost),
 	}
 	v.lastCost = t.Probing
-	return p
+	v.show(p)
+	return nil
 }
 
 // Closeup shows a page with one function on a full screen: its numbers, its callers and its slowest calls.
@@ -118,7 +113,7 @@ func (v *Closeup) Needs() Needs {
 }
 
 func (v *Closeup) Begin(s *Scene) error {
-	v.Lines.begin(s)
+	v.begin(s)
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]
 	v.explainUnknown()
@@ -145,15 +140,10 @@ func (v *Closeup) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Closeup) Interval(t *trace.Reading) error {
-	v.show(v.page(t))
-	return nil
-}
-
 func (v *Closeup) End(t *trace.Reading) error { return v.Interval(t) }
 
-// page returns the page at the end of an interval. It marks calls that are new among the slowest.
-func (v *Closeup) page(t *trace.Reading) top.One {
+// Interval shows the page at the end of an interval. It marks calls that are new among the slowest.
+func (v *Closeup) Interval(t *trace.Reading) error {
 	var p top.One
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -183,7 +173,8 @@ func (v *Closeup) page(t *trace.Reading) top.One {
 		add(mark + strings.Replace(text, "  "+v.short+"(", "  (", 1)) // the head of the page has the name
 	}
 	v.shown = slices.Clone(v.slowest)
-	return p
+	v.show(p)
+	return nil
 }
 
 // callers returns a line for each stack of callers, with its share of the time, the largest first.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -15,7 +16,7 @@ import (
 // TestOverviewHead checks that a function that FUNC names has a row even without calls, and that the head counts only
 // functions with calls as called.
 func TestOverviewHead(t *testing.T) {
-	scene := &Scene{Plan: &uprobe.Plan{}}
+	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{}}
 	table := &trace.Reading{Summary: stats.Summary{Functions: 3}}
 	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
 		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: f.Name}, Role: uprobe.Role{Named: i == 1}})
@@ -23,9 +24,11 @@ func TestOverviewHead(t *testing.T) {
 		table.Whole = append(table.Whole, f.Over(1))
 	}
 	table.Since = table.Whole
-	v := NewOverview(&Options{}, func(top.Page) {})
+	var p top.Page
+	v := NewOverview(&Options{}, func(shown top.Page) { p = shown })
 	fixture.NoError(t, v.Begin(scene))
-	if p := v.page(table); len(p.Rows) != 2 || !strings.Contains(p.Head[0], "3 functions, 1 of them called") {
+	fixture.NoError(t, v.Interval(table))
+	if len(p.Rows) != 2 || !strings.Contains(p.Head[0], "3 functions, 1 of them called") {
 		t.Errorf("%d rows, %q", len(p.Rows), p.Head[0])
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestWarnLeftOut(t *testing.T) {
 	var stderr bytes.Buffer
 	scene := &Scene{Env: &cli.Env{Stderr: &stderr}, Plan: &uprobe.Plan{Options: uprobe.Options{RuntimeProbes: uprobe.RuntimeProbes{Follow: true}}}}
-	v := &Lines{stream: stream{Scene: scene, opt: &Options{}}, trees: newForest(0, nil)}
+	v := &Lines{stream: stream{common: common{Scene: scene, opt: &Options{}}}, trees: newForest(0, nil)}
 	if v.warnLeftOut(0); stderr.Len() > 0 {
 		t.Errorf("%s", stderr.String())
 	}

@@ -29,7 +29,7 @@ type Variables struct {
 // NewVariables returns a view of variables. paths select variables or parts of them. at are the functions at
 // whose calls the values are read.
 func NewVariables(o *Options, paths, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, paths: paths, at: at}
+	return &Variables{stream: stream{common: common{opt: o}}, paths: paths, at: at}
 }
 
 // Needs requests the entries of functions. If there are intervals, it requests only one call of each process in an

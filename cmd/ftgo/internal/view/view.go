@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
 )
 
 // View writes the results of a run as tables, lines or pages. An error of Begin, Take or Interval ends the run.
@@ -50,6 +51,19 @@ type Scene struct {
 	Stacks   *engine.Stacks // nil unless Needs.Stacks is set
 	Events   []string       // the names of the recorded kernel events, by [pairing.KernelEvent].Format
 	Recorded time.Time      // the start of a recording's window, zero for a live run
+}
+
+// common is the common part of views.
+type common struct {
+	*Scene
+	opt       *Options
+	memory    *engine.Memories
+	funcs     map[*offsets.Func]*funcValues // of the functions whose calls have values
+	undecided uint64                        // the number of calls left out because --where needs an unknown value
+}
+
+func (v *common) begin(s *Scene) {
+	v.Scene, v.memory = s, engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
 }
 
 // ErrEnough is returned by a view that needs no more calls.
