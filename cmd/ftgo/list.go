@@ -33,7 +33,16 @@ func listCommand(e *cli.Env) *cli.Command {
 		Name: "list", Summary: "list the functions that can be probed, and where",
 		Groups:   []cli.Group{o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull(", their parameters and results")},
 		ReadArgs: o.ReadArgs,
-		Run:      func(context.Context) error { return list(e, o) },
+		Run: func(context.Context) error {
+			o.Signatures = o.Full
+			stop := e.Progress("reading " + o.Binary)
+			rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
+			stop()
+			if err != nil {
+				return err
+			}
+			return o.Write(e, []string{o.Binary}, func(out io.Writer) error { return render.List(out, rows, o.StyleFor(out)) })
+		},
 	}
 }
 
@@ -56,17 +65,4 @@ func binaryHelp(fs *cli.Flags) {
 	fs.Lookup("all").Usage = "take it from any of several processes"
 	fs.Lookup("container").Usage = "take it from container `ID`, or the one with this name"
 	fs.Lookup("cgroup").Usage = "take it from the control group `PATH`"
-}
-
-func list(e *cli.Env, o *session.Options) error {
-	o.Signatures = o.Full
-	stop := e.Progress("reading " + o.Binary)
-	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
-	stop()
-	if err != nil {
-		return err
-	}
-	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
-		return render.List(out, rows, o.StyleFor(out))
-	})
 }
