@@ -164,14 +164,6 @@ func (e *Estimates) AddTimed(own Range) {
 	p.total = p.total.Add(own)
 }
 
-// total returns the own time so far.
-func (e *Estimates) total() (own Range) {
-	for _, p := range e.paces {
-		own = own.Add(p.total)
-	}
-	return own
-}
-
 // WasSampled reports whether a function was ever sampled.
 func (e *Estimates) WasSampled(fn int) bool {
 	return e.sampled[fn] || slices.ContainsFunc(e.paces, func(p *pace) bool { return p.closed[fn] != sum{} || p.uncounted[fn] != Range{} })
@@ -205,8 +197,10 @@ func (e *Estimates) AddStretch(s Stretch, seconds, cpu float64) {
 // functions together in 19 of 20 runs.
 func (e *Estimates) Unseen(fn int, seen uint64) Range {
 	var s sum
-	total := e.total()
-	var gap Range
+	var total, gap Range // own time so far, and the part in which no stretch counted the function
+	for _, p := range e.paces {
+		total = total.Add(p.total)
+	}
 	for _, p := range e.paces {
 		of, uncounted := p.closed[fn], p.uncounted[fn]
 		switch {

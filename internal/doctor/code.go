@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -100,11 +99,6 @@ func (c *code) write() error {
 	mapped.Lock()
 	defer mapped.Unlock()
 	return c.use()
-}
-
-// target returns the file as the target of probes. No other process can write to it.
-func (c *code) target() tracefs.Target {
-	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", c.file.Fd())}
 }
 
 // run maps this code and calls do. Meanwhile, calls of the functions hit only the probes of this measurement.

@@ -100,7 +100,8 @@ func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*code
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := tracefs.Start(ctx, m.fs, code.target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
+	file := tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", code.file.Fd())} // no other process can write to it
+	session, err := tracefs.Start(ctx, m.fs, file, uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
 	if err != nil {
 		code.file.Close()
 	}

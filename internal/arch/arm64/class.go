@@ -35,8 +35,6 @@ type pattern[T any] struct {
 // hintBits and hintValue are the pattern of the instructions that older processors execute as NOP.
 const hintBits, hintValue = 0xfffff01f, 0xd503201f
 
-func isHint(w uint32) bool { return w&hintBits == hintValue }
-
 // classes lists the classes of words, from the Arm Architecture Reference Manual (DDI 0487), C4.1. Words that match no
 // pattern have class step. The kernel's treatment is in aarch64_insn_is_steppable
 // and arm_probe_decode_insn in arch/arm64/kernel/probes/decode-insn.c of Linux 5.10 to 6.18.

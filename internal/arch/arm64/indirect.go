@@ -106,7 +106,7 @@ func fromTable(s *arch.Search, r uint32, at uint64) bool {
 // increases SP.
 func popsBefore(w arch.Way, at uint64) bool {
 	b, ok := w.Above(at)
-	for ok && isHint(wordAt(w, b)) {
+	for ok && wordAt(w, b)&hintBits == hintValue {
 		b, ok = w.Above(b)
 	}
 	if !ok {

@@ -143,7 +143,12 @@ func (f *Function) measure(by []Aspect) {
 			*c = shares(f.Side, func(run *stats.Func) (calls, all float64) { return float64(run.Calls), run.Seconds * moments })
 			c.Old, c.New, c.Tested = c.Old*moments, c.New*moments, c.Tested && max(old.Calls, now.Calls) > 0
 		case Errors:
-			*c = shares(f.Side, failed)
+			*c = shares(f.Side, func(run *stats.Func) (failed, all float64) {
+				if !run.ReturnsErrors { // it did not look at results
+					return 0, 0
+				}
+				return float64(run.Errors), float64(run.Completed)
+			})
 		case Latency, Tail:
 			if old.Latency == nil || now.Latency == nil {
 				continue
@@ -159,8 +164,10 @@ func (f *Function) measure(by []Aspect) {
 				return float64(run.Latency.Count() - run.Latency.AtMost(limit)), float64(run.Latency.Count())
 			})
 			c.Old, c.New = float64(old.Latency.Quantile(quantiles[a])), float64(now.Latency.Quantile(quantiles[a]))
-			if meet(old, now, quantiles[a]) {
-				c.z = 0
+			lowOld, highOld := between(old, quantiles[a])
+			lowNow, highNow := between(now, quantiles[a])
+			if lowOld <= highNow && lowNow <= highOld && (lowOld < highOld || lowNow < highNow) {
+				c.z = 0 // the bounds overlap: the difference may come from the cost of probes
 			}
 			if a == Latency {
 				f.Slower = slower(old.Latency, now.Latency)
@@ -175,14 +182,6 @@ func (f *Function) measure(by []Aspect) {
 	}
 }
 
-// meet reports whether the bounds of a quantile of a and b overlap. If they do, the difference may come from the cost
-// of probes. Without such bounds, meet returns false.
-func meet(a, b *stats.Func, q float64) bool {
-	lowA, highA := between(a, q)
-	lowB, highB := between(b, q)
-	return lowA <= highB && lowB <= highA && (lowA < highA || lowB < highB)
-}
-
 // between returns the bounds of a quantile of latencies. They are equal if the run has no bounds.
 func between(f *stats.Func, q float64) (low, high int64) {
 	at := f.Latency.Quantile(q)
@@ -190,14 +189,6 @@ func between(f *stats.Func, q float64) (low, high int64) {
 		return at, at
 	}
 	return min(f.Bounds.Low.Quantile(q), at), max(f.Bounds.High.Quantile(q), at)
-}
-
-// failed returns the number of failed calls and of all completed calls. Both are 0 if the run did not look at results.
-func failed(f *stats.Func) (of, all float64) {
-	if !f.ReturnsErrors {
-		return 0, 0
-	}
-	return float64(f.Errors), float64(f.Completed)
 }
 
 // slower returns the probability that a call of now takes longer than a call of old. Calls in the same bucket count half.
