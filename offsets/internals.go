@@ -156,14 +156,11 @@ func (b internals) ResumesWithoutArgs(f *Func) (resume uint64) {
 	return f.Addr + uint64(at)
 }
 
-// Layout returns the byte offsets in runtime.g of the goroutine ID, of the lowest address of the stack, and of the end of the
-// stack. For an unmodified release of Go they are from a table by version, otherwise from DWARF. For a modified release
+// Layout returns byte offsets in runtime.g and runtime.m. For an unmodified release of Go they are from a table by version,
+// otherwise from DWARF. For a modified release
 // without DWARF, Layout returns the offsets of the unmodified release. For a development version or an unknown release
 // without DWARF, it returns an error. (Reading 100 MB of DWARF takes half a second and 200 MB of memory.)
-func (b internals) Layout() (goid, stackLo, stackHi int64, err error) {
-	l, err := b.layout()
-	return l.Goid, l.StackLo, l.StackHi, err
-}
+func (b internals) Layout() (gotab.Layout, error) { return b.layout() }
 
 // WaitReason returns the byte offset in runtime.g of the wait reason (uint8), and the names of the wait reasons by
 // number, as in stack traces: "chan receive", "sleep". known is false before Go 1.11, which has no numeric wait
@@ -175,13 +172,6 @@ func (b internals) WaitReason() (offset int64, names []string, known bool) {
 		return 0, nil, false
 	}
 	return l.Goid + behind, b.tables.WaitReasons(), true
-}
-
-// Running returns the byte offset in runtime.g of the pointer to its runtime.m (its thread), and the byte offset in
-// runtime.m of curg, the pointer to the goroutine that the thread runs. It uses the same sources as [internals.Layout].
-func (b internals) Running() (m, curg int64, known bool) {
-	l, err := b.layout()
-	return l.M, l.Curg, err == nil && l.M > 0
 }
 
 // Labels returns the labels of the goroutine that calls a function (pprof.Do), as a variable where calls of the function begin.

@@ -61,19 +61,14 @@ type Sites struct {
 	SplitStack bool
 }
 
-// Sites decodes a function and returns the instructions at which its calls begin and end.
+// Sites decodes a function and returns the instructions at which its calls begin and end. The error says why it is unsafe to
+// probe the function.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
 	d, err := b.decode(f)
 	if err != nil {
 		return nil, err
 	}
-	return d.sites()
-}
-
-// sites returns the instructions at which calls begin and end. The error says why it is unsafe to probe the function.
-func (d *decoder) sites() (s *Sites, err error) {
-	whole, p := &d.parts[0], d.processor
-	s = &Sites{}
+	whole, p, s := &d.parts[0], d.processor, &Sites{}
 	entry, late, restarts := 0, false, slices.Contains(d.jumpTargets, 0)
 	if d.fn.ABI == SystemV {
 		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)

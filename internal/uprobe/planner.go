@@ -53,10 +53,11 @@ func newPlanner(p *Plan, nonce string) (*planner, error) {
 			c.limit = min(c.limit, MaxGroupSize)
 		}
 	}
-	var err error
-	if minor > 0 && p.identifies() {
-		c.goid, c.stackLo, c.stackHi, err = p.Binary.Internals().Layout()
+	if minor == 0 || !p.identifies() {
+		return c, nil
 	}
+	l, err := p.Binary.Internals().Layout()
+	c.goid, c.stackLo, c.stackHi, c.m, c.curg = l.Goid, l.StackLo, l.StackHi, l.M, l.Curg
 	return c, err
 }
 
@@ -218,23 +219,15 @@ func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 		// The kernel would single-step the entry, which costs more than ten times as much as the
 		// jump of the stack check, which every kernel emulates.
 		kind, site = EntryJump, *s.Check
-	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && endsAt(s, *s.Branch):
+	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && slices.Contains(slices.Concat(s.Returns, s.Tails, s.CondTails), *s.Branch):
 		// Keep Sites.Entry. If calls began and ended at the branch, it would be a site of two events, and the
 		// order of their hits would be undefined.
-	case s.Intact || !f.Values.fetched():
+	case s.Intact || f.Values.Entry == nil || len(f.Values.Entry.Args) == 0: // no values are fetched there
 		site = *s.Branch
 	}
 	f.Stepped = !c.emulated(site)
 	return kind, site
 }
-
-// endsAt reports whether calls may end at a site.
-func endsAt(s *offsets.Sites, site offsets.Site) bool {
-	return slices.Contains(s.Returns, site) || slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
-}
-
-// fetched reports whether entries fetch values.
-func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 // emulated reports whether the kernel emulates the instruction of a site instead of single-stepping it.
 func (c *planner) emulated(s offsets.Site) bool {

@@ -146,8 +146,7 @@ const FirstFollowed = 15
 // support the probe.
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
-	m, curg, known := c.plan.Binary.Internals().Running()
-	if c.m, c.curg = m, curg; minor < FirstFollowed || !known || !c.plan.Features.Memory {
+	if minor < FirstFollowed || c.m == 0 || !c.plan.Features.Memory {
 		return false
 	}
 	c.plan.Runtime = runtimeCode(c.plan.Binary.Funcs())

@@ -217,7 +217,7 @@ func findTable(m *image.Image) *table {
 	}
 	var found *table
 	tries := 8 // the magic number occurs once in a program
-	m.Scan(magic(m.Processor.Machine().Quantum), func(p *elf.Prog, addr uint64) bool {
+	m.Scan(magic(m.Processor.Machine().Quantum), 0, func(p *elf.Prog, addr uint64) bool {
 		if addr%4 != 1 {
 			return true
 		}

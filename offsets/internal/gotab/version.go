@@ -152,7 +152,7 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 func buildVersion(m *image.Image, form *form) Version {
 	var found []Version
 	tries := 64
-	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
+	m.Scan([]byte("go1."), 0, func(p *elf.Prog, addr uint64) bool {
 		tries--
 		var buf [maxRelease]byte
 		n, err := p.ReadAt(buf[:], int64(addr-p.Vaddr))
@@ -213,7 +213,7 @@ const maxReasons = 256
 // but no goroutine has their numbers.
 func (g *Tables) WaitReasons() (names []string) {
 	tries := 8 // the text occurs once in a program
-	g.image.Scan([]byte(reasonsBegin[1]), func(_ *elf.Prog, text uint64) bool {
+	g.image.Scan([]byte(reasonsBegin[1]), 0, func(_ *elf.Prog, text uint64) bool {
 		g.image.ScanPointers(text, func(second uint64) bool {
 			names = g.reasonsAt(second - 16)
 			return names == nil

@@ -102,17 +102,11 @@ func (m *Image) dynamic() map[elf.DynTag]uint64 {
 	return entries
 }
 
-// Scan calls found with each address at which a loaded segment contains the pattern, and with that segment, until
-// found returns false.
-func (m *Image) Scan(pattern []byte, found func(p *elf.Prog, addr uint64) bool) {
-	m.scan(pattern, 0, found)
-}
-
 // ScanPointers calls found with the address of each aligned word that holds value in the file (in writable segments) or
 // after relocation, until found returns false.
 func (m *Image) ScanPointers(value uint64, found func(addr uint64) bool) {
 	more := true
-	m.scan(binary.LittleEndian.AppendUint64(nil, value), elf.PF_W, func(_ *elf.Prog, addr uint64) bool {
+	m.Scan(binary.LittleEndian.AppendUint64(nil, value), elf.PF_W, func(_ *elf.Prog, addr uint64) bool {
 		more = addr%8 != 0 || found(addr)
 		return more
 	})
@@ -126,7 +120,9 @@ func (m *Image) ScanPointers(value uint64, found func(addr uint64) bool) {
 	}
 }
 
-func (m *Image) scan(pattern []byte, flags elf.ProgFlag, found func(p *elf.Prog, addr uint64) bool) {
+// Scan calls found with each address at which a loaded segment with these flags contains the pattern, and with that segment,
+// until found returns false.
+func (m *Image) Scan(pattern []byte, flags elf.ProgFlag, found func(p *elf.Prog, addr uint64) bool) {
 	const chunk = 1 << 16
 	buf := make([]byte, chunk+len(pattern)-1)
 	// Valid segments overlap by at most a page. Without this budget, a file with thousands of segments that all cover
