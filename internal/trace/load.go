@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// load measures the CPU time that probes take. It computes this time from the kernel's hit counters. The time includes all
-// processes that run the file, because the kernel probes all of them.
+// load measures the CPU time that probes take from the traced processes. It computes this time from the kernel's hit
+// counters. If all processes of the file have the probes, it divides the hits among them by their CPU time.
 type load struct {
 	plan         *uprobe.Plan
 	runtimeIndex int // index of the runtime probes in calls and spent, behind all functions
@@ -27,21 +27,25 @@ type load struct {
 	spent  []float64
 	events map[string]float64
 
-	cpuTimes     *procfs.CPUTimes
-	cpu          time.Duration // the program's CPU time at the last measurement
-	eventsRead   uint64        // number of events read at the last measurement
-	measuredAt   time.Time     // when the cost was last measured
-	measureNext  time.Time     // when it is measured next
-	measurePause time.Duration // between two measurements
-	longestPause time.Duration // limits measurePause
+	cpuTimes     *procfs.CPUTimes // of the traced processes
+	all          *procfs.CPUTimes // of all processes of the file, nil for a library
+	alone        bool             // only the traced processes have probes
+	cpu          time.Duration    // the program's CPU time at the last measurement
+	eventsRead   uint64           // number of events read at the last measurement
+	measuredAt   time.Time        // when the cost was last measured
+	measureNext  time.Time        // when it is measured next
+	measurePause time.Duration    // between two measurements
+	longestPause time.Duration    // limits measurePause
 }
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link := len(l.plan.Funcs), l.plan.Binary.File().Link()
-	w = &load{measurePause: minPause, longestPause: maxPause, plan: l.plan, runtimeIndex: n, cpuTimes: l.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	w = &load{measurePause: minPause, longestPause: maxPause, plan: l.plan, runtimeIndex: n, cpuTimes: l.cpu, last: l.from.Hits, alone: l.tally != nil, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
-	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
-		w.cpuTimes = procfs.NewCPUTimes(nil, link) // a process of -p executes the file, so it is not a library
+	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) { // else a library
+		if w.all = procfs.NewCPUTimes(nil, link); l.opt.Fork || l.opt.Among != nil {
+			w.cpuTimes = w.all
+		}
 	}
 	if w.last == nil {
 		w.last, err = l.session.Profile()
@@ -129,6 +133,11 @@ func (w *load) update(now [][]uint64) (spent float64) {
 	clear(w.spent)
 	clear(w.calls)
 	w.events = make(map[string]float64)
+	share := 1.0
+	if w.all != nil && !w.alone {
+		_, all := w.all.Used(false)
+		share = min(float64(w.cpuTime())/max(float64(all), 1), 1)
+	}
 	for i := range now {
 		ev := &w.plan.Events[i]
 		for k, hits := range now[i] {
@@ -144,13 +153,13 @@ func (w *load) update(now [][]uint64) (spent float64) {
 				fn = w.runtimeIndex
 			}
 			if site.Kind.IsEntry() || site.Kind.Counts() || site.Func < 0 {
-				w.calls[fn] += float64(hits)
+				w.calls[fn] += share * float64(hits)
 			}
 			cost := w.hitCost(site.Stepped)
 			if site.Shared {
 				cost = 0
 			}
-			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.stream.FaultsPerHit(i, k)) * float64(hits) / 1e9
+			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.stream.FaultsPerHit(i, k)) * share * float64(hits) / 1e9
 			w.spent[fn] += cost
 			spent += cost
 			w.events[ev.Name] += cost

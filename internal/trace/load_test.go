@@ -3,11 +3,13 @@ package trace
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -92,5 +94,20 @@ func TestLoadFaults(t *testing.T) {
 	}
 	if cost := w.costOf(2); cost != 0 {
 		t.Errorf("events of %v s since the last update", cost)
+	}
+}
+
+// TestLoadShare checks that the traced processes are charged for their share of the hits, unless only they have probes.
+func TestLoadShare(t *testing.T) {
+	plan := planWith(1, []int{0})
+	for _, alone := range []bool{false, true} {
+		w := &load{plan: plan, alone: alone, runtimeIndex: 1, stream: streamOf(t, plan, ""), calls: make([]float64, 2), spent: make([]float64, 2)}
+		w.costs.Typical.Emulated = 1e9
+		w.cpuTimes, w.all = procfs.NewCPUTimes([]int{1 << 23}, ""), procfs.NewCPUTimes([]int{os.Getpid()}, "") // the traced process uses no time
+		for begin := procfs.ThreadTime(); procfs.ThreadTime() == begin; {
+		}
+		if spent := w.update([][]uint64{{7}}); (spent == 7) != alone || (spent == 0) == alone {
+			t.Errorf("alone %v: spent %v", alone, spent)
+		}
 	}
 }

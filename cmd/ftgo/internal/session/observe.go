@@ -142,7 +142,11 @@ func (r *run) planLive() (err error) {
 		r.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	r.sayUnfollowed(q.Probes.Follow)
-	q.Source.With, q.Source.Costs = r.scene.Events, doctor.NewMeasuring(r.FS, r.CostFuncs, q.Probes.Mode, r.Stack)
+	hits := q.Probes.Mode
+	if q.Source.Alone { // these hits are not recorded, too
+		hits = uprobe.Count
+	}
+	q.Source.With, q.Source.Costs = r.scene.Events, doctor.NewMeasuring(r.FS, r.CostFuncs, hits, r.Stack)
 	r.source = q.Live(r.FS)
 	return nil
 }
