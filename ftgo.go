@@ -113,7 +113,7 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 
 // Count counts calls until ctx is done, or until the Command or the processes have ended. The kernel counts: it records
 // nothing and loses nothing. If PIDs is set, and before Linux 6.12, calls are recorded, and the Report has the number
-// of lost hits.
+// of lost hits. Count does not place probes in single processes, as ftgo count -p does, because a Report has no bounds.
 func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 	var last Report
 	err := t.run(ctx, uprobe.Count, false, 0, func(_ *Call, r *Report) bool {

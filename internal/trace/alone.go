@@ -14,27 +14,16 @@ import (
 // tally turns the kernel's counters into calls, for probes that are armed in single processes (tracefs.Options.Alone).
 //
 // The counters are exact as long as no other program probes the same instructions. So each time that it reads them, it
-// then looks for such programs. The calls since the time before, when there was none, may be of other processes.
+// then looks for such programs. The calls since the last full search, which found none, may be of other processes.
 type tally struct {
 	armed   map[string]bool // the events that are armed in single processes, by name
 	last    [][]uint64      // the counters when they were last read
 	doubt   error           // why the counters may be wrong, nil if they are exact
 	counted map[int]bool    // the functions with calls from counters
-	unsure  map[int]uint64  // the calls of each function that may be of other processes
+	unsure  map[int]uint64  // the calls of each function since the last full search
 	said    bool            // doubt was printed, and the probes were replaced
+	ended   bool            // all hits of the window were counted
 	visited time.Time       // when the memory of other processes was last read
-}
-
-// alonePIDs returns the processes that shall have probes alone, or nil if all processes get them.
-func (l *Live) alonePIDs() []int {
-	if !l.opt.Alone {
-		return nil
-	}
-	if err := l.findBreakpoints(); err != nil {
-		l.opt.Explain(err)
-		return nil
-	}
-	return l.opt.PIDs
 }
 
 // Explain prints with Verbose why all processes get the probes. It prints nothing if err is nil.
@@ -78,11 +67,12 @@ func (l *Live) counting(events []tracefs.Event, on bool) error {
 // count adds the hits since the last time as calls. profile are the kernel's counters now, nil if they can't be read.
 func (l *Live) count(profile [][]uint64) {
 	t := l.tally
-	if t == nil || profile == nil {
+	if t == nil || profile == nil || t.ended {
 		return
 	}
-	if t.doubt == nil {
-		t.doubt = l.findDoubt()
+	all := false
+	if t.ended = l.stopped; t.doubt == nil {
+		all, t.doubt = l.findDoubt()
 	}
 	for i := range profile {
 		ev := &l.plan.Events[i]
@@ -98,18 +88,11 @@ func (l *Live) count(profile [][]uint64) {
 			}
 			fn := ev.Sites[k].Func
 			l.stream.AddHits(i, k, n)
-			if t.counted[fn] = true; t.doubt != nil {
-				t.unsure[fn] += n
-			}
+			t.counted[fn], t.unsure[fn] = true, t.unsure[fn]+n
 		}
 	}
-	t.last = profile
-}
-
-// warn prints what findDoubt has found at the end of the window.
-func (t *tally) warn(opt Options) {
-	if t != nil && !t.said && len(t.unsure) > 0 {
-		opt.Warn(fmt.Sprintf("%v: the numbers of calls have bounds", t.doubt))
+	if t.last = profile; all && t.doubt == nil {
+		clear(t.unsure)
 	}
 }
 
@@ -117,19 +100,18 @@ func (t *tally) warn(opt Options) {
 // /proc.
 const visitInterval = time.Second
 
-// findDoubt returns an error if the counters may contain hits of other processes.
-func (l *Live) findDoubt() error {
+// findDoubt returns an error if the counters may contain hits of other processes. full says that the search was a full one.
+func (l *Live) findDoubt() (full bool, err error) {
 	if err := l.session.Others(); err != nil {
-		return err
+		return false, err
 	}
 	if n := l.session.Forked(); n > 0 {
-		return fmt.Errorf("child processes (%d) have copies of the breakpoints", n)
+		return false, fmt.Errorf("child processes (%d) have copies of the breakpoints", n)
 	}
-	if time.Since(l.tally.visited) < visitInterval && !l.stopped {
-		return nil
+	if full = time.Since(l.tally.visited) >= visitInterval || l.stopped; full {
+		l.tally.visited, err = time.Now(), l.findBreakpoints()
 	}
-	l.tally.visited = time.Now()
-	return l.findBreakpoints()
+	return full, err
 }
 
 // findBreakpoints returns an error if other processes of the file have one of the breakpoints. They have it if a program
@@ -153,7 +135,7 @@ func (l *Live) findBreakpoints() error {
 
 // addDoubt adds to a reading how many calls may be of other processes.
 func (t *tally) addDoubt(r *Reading, funcs int) {
-	if t == nil || len(t.unsure) == 0 {
+	if t == nil || t.doubt == nil {
 		return
 	}
 	if r.Estimates == nil {
@@ -175,7 +157,7 @@ func (t *tally) addDoubt(r *Reading, funcs int) {
 // microseconds, which are among the unsure ones.
 func (m *sampler) recordInstead() error {
 	l, armed := m.l, m.l.tally.armed
-	l.tally.said = true
+	l.tally.said, m.load.alone = true, false
 	l.session.Share()
 	clear(m.groups)
 	clear(l.tally.counted)

@@ -103,7 +103,12 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	}
 	l.kernel.followRunning(l.plan.Binary.File().Link())
 	l.opt.Recorder.Quiet = l.plan.Mode == uprobe.Count
-	l.opt.Recorder.Alone = l.alonePIDs()
+	if l.opt.Alone {
+		err := l.findBreakpoints()
+		if l.opt.Explain(err); err == nil {
+			l.opt.Recorder.Alone = l.opt.PIDs
+		}
+	}
 	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), l.opt.Recorder)
 	if err != nil {
 		return err
@@ -315,7 +320,9 @@ func (l *Live) Stop() error {
 	}
 	l.until = until
 	l.count(until.Hits)
-	l.tally.warn(l.opt)
+	if t := l.tally; t != nil && t.doubt != nil && !t.said && len(t.unsure) > 0 {
+		l.opt.Warn(fmt.Sprintf("%v: the numbers of calls have bounds", t.doubt))
+	}
 	l.ownCPUAtEnd = OwnCPU()
 	l.waited = cmp.Or(l.cpu.Waited(), l.waited) // while the processes live
 	l.updateUsed()

@@ -18,12 +18,11 @@ type stretch struct {
 	open     bool // its probes are in place
 	ended    bool // all its calls are counted
 	began    time.Time
-	took     time.Duration  // duration of the stretch
-	cpu      time.Duration  // the program's CPU time at the beginning; once closed, the CPU time of the stretch
-	before   map[int]uint64 // number of calls of each function at the beginning
-	calls    map[int]int    // number of calls of each function in the stretch, once ended
-	measured bool           // the cost of its probes is measured
-	events   uint64         // number of events read at the beginning
+	took     time.Duration // duration of the stretch
+	cpu      time.Duration // the program's CPU time at the beginning; once closed, the CPU time of the stretch
+	calls    map[int]int   // number of calls of each function in the stretch, once ended
+	measured bool          // the cost of its probes is measured
+	events   uint64        // number of events read at the beginning
 	// These are the program's CPU time, the cost of all probes, and the elapsed time, from the measurement before the
 	// stretch to the measurement after the stretch, in seconds.
 	cpuAround, spentAround, secondsAround float64
@@ -50,7 +49,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 		}
 	}
 	events := slices.Concat(g.events, runtime)
-	if err := m.setHurry(len(events) > 1); err != nil {
+	if err := m.setHurry(len(events) > 1 || m.load.alone); err != nil {
 		return err
 	}
 	m.measure()
@@ -58,14 +57,12 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	m.stretch = s
 	at, err := m.arm(events)
 	if err != nil || m.failed {
-		m.stretch = nil
-		// If the window has ended, end has measured the time since the measurement above.
-		m.estimates.AddUnwatched(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
+		m.discard(s) // if the window has ended, end has measured the time since the measurement above
 		return err
 	}
 	m.l.stream.Arm(g.funcs, g.countOnly, at.Ticks)
 	s.began, s.cpu, s.open, s.events = time.Now(), m.load.cpuTime(), true, m.l.stream.Events()
-	m.begunAt(at.Ticks, g, func(calls map[int]uint64) { s.before = calls })
+	m.addCalls(s, -1, at.Ticks)
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
 		return err
 	}
@@ -86,8 +83,17 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	return nil
 }
 
+// discard makes a stretch count as unwatched time.
+func (m *sampler) discard(s *stretch) {
+	m.stretch = nil
+	m.estimates.AddUnwatched(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
+}
+
 // close ends a stretch. It must run before its probes are removed.
 func (m *sampler) close(s *stretch) error {
+	if m.l.tally != nil {
+		m.l.tally.visited = time.Time{} // the next search is a full one, because a stretch is shorter than visitInterval
+	}
 	if err := m.l.counting(s.group.events, false); err != nil {
 		return err
 	}
@@ -97,45 +103,37 @@ func (m *sampler) close(s *stretch) error {
 	}
 	s.took, s.cpu, s.open = time.Since(s.began), m.load.cpuTime()-s.cpu, false
 	m.l.stream.Disarm(s.group.funcs, s.group.countOnly, until.Ticks)
-	m.begunAt(until.Ticks, s.group, func(calls map[int]uint64) {
-		for i, n := range calls {
-			if n > s.before[i] {
-				s.calls[i] = int(n - s.before[i])
-			}
-		}
-		s.ended = true
-	})
+	m.addCalls(s, 1, until.Ticks)
 	return nil
 }
 
-// begunAt calls do with the number of calls of each function of a group until now, once the stream has reached the
-// present, which is at by the trace clock. The kernel's counters show their calls already.
-func (m *sampler) begunAt(at uint64, g *group, do func(map[int]uint64)) {
-	now := m.begun(g)
-	m.l.stream.Mark(at, func() {
-		then := m.begun(g)
-		for i := range then {
-			if m.l.tally != nil && m.l.tally.counted[i] {
-				then[i] = now[i]
-			}
-		}
-		do(then)
-	})
-}
-
-// begun returns the number of calls of each function of a group so far.
-func (m *sampler) begun(g *group) map[int]uint64 {
-	calls := make(map[int]uint64, len(g.funcs))
-	for _, i := range g.funcs {
-		calls[i] = m.l.stream.Begun(i)
+// addCalls adds sign times the number of calls of the stretch's functions until now to s.calls, once the stream has reached
+// the present, which is at by the trace clock. The kernel's counters show their calls already.
+func (m *sampler) addCalls(s *stretch, sign int, at uint64) {
+	begun := func(fn int) int { return sign * int(m.l.stream.Begun(fn)) }
+	calls := make(map[int]int)
+	for _, fn := range s.group.funcs {
+		calls[fn] = begun(fn)
 	}
-	return calls
+	m.l.stream.Mark(at, func() {
+		for fn, n := range calls {
+			if m.l.tally == nil || !m.l.tally.counted[fn] {
+				n = begun(fn)
+			}
+			s.calls[fn] += n
+		}
+		s.ended = sign > 0
+	})
 }
 
 // addToEstimates adds the present stretch to the estimates once it has ended and its cost is measured.
 func (m *sampler) addToEstimates() {
 	s := m.stretch
 	if s == nil || !s.ended || !s.measured {
+		return
+	}
+	if t := m.l.tally; t != nil && t.doubt != nil && !t.said { // the calls may be of other processes
+		m.discard(s)
 		return
 	}
 	m.stretch = nil
