@@ -24,8 +24,7 @@ type Goroutines struct {
 	reasons       []string               // names of wait reasons
 	lists         []uint64               // addresses, one of which is the address of runtime.allgs
 	cycles        []uint64               // addresses, one of which is the address of runtime.work.tstart
-	sites         map[uint64]stackSite
-	lr            bool // the processor has a link register
+	lr            bool                   // the processor has a link register
 	key           []byte
 	window        window
 	before, after []byte // a runtime.g and a runtime.m before their stack is read, and after it
@@ -84,7 +83,7 @@ func NewGoroutines(p *Process) (*Goroutines, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Goroutines{Process: p, stacks: NewStacks(p.Binary), sites: make(map[uint64]stackSite)}
+	g := &Goroutines{Process: p, stacks: NewStacks(p.Binary)}
 	g.lr = !p.Binary.File().Processor.Machine().Frame.AtTop
 	_, g.reasons, _ = in.WaitReason()
 	for i, name := range fieldNames {

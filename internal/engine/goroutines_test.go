@@ -154,7 +154,7 @@ func TestGoroutinesDamaged(t *testing.T) {
 		{"the same goroutine again", all + 8, first[:1], false},
 		{"a goroutine that overlaps", all + 8, []uint64{first[0] + 8}, false},
 		{"a goroutine that can't be read", all + 8, []uint64{8}, false},
-		{"a return address that is a stack address", sp + g.site(g.Word(first[0]+uint64(g.at[syscallPC]))-1-g.Bias).size, []uint64{sp}, false},
+		{"a return address that is a stack address", sp + g.stacks.callers.Site(g.Word(first[0]+uint64(g.at[syscallPC]))-g.Bias).Size, []uint64{sp}, false},
 		{"a stack pointer elsewhere", first[0] + uint64(g.at[syscallSP]), []uint64{16}, false},
 		{"an unknown status", first[0] + uint64(g.at[status]), []uint64{77}, false},
 	} {

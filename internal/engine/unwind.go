@@ -6,35 +6,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// stackSite describes an instruction of a function on a stack.
-type stackSite struct {
-	ok    bool   // the size of the frame is known
-	begin bool   // it is the function's first instruction
-	size  uint64 // the distance from SP to the return address
-	root  bool   // the function is the first one of a goroutine
-	// trap: a signal handler entered the function, so its return address is the address of the next instruction.
-	trap     bool
-	sigpanic bool // the function is runtime.sigpanic, a trap that Stacks knows
-}
-
-// site returns the stackSite of an instruction in the file.
-func (g *Goroutines) site(pc uint64) stackSite {
-	s, known := g.sites[pc]
-	if known {
-		return s
-	}
-	f, ok := g.Binary.FuncAt(pc)
-	if !ok {
-		return s // not remembered: the number of such words has no limit
-	}
-	s.size, s.ok, _ = g.Binary.Internals().LinkAt(pc)
-	s.begin = pc == f.Addr
-	s.root = f.Name == "runtime.goexit"
-	s.sigpanic = f.Name == trapped
-	s.trap = s.sigpanic || f.Name == "runtime.asyncPreempt" || f.Name == "runtime.debugCallV2"
-	g.sites[pc] = s
-	return s
-}
+// traps are functions that a signal handler enters, so that their return address is the address of the next instruction.
+var traps = map[string]bool{trapped: true, "runtime.asyncPreempt": true, "runtime.debugCallV2": true}
 
 const (
 	// maxDepth is the number of innermost frames that are read. A stack dump shows 100.
@@ -76,36 +49,37 @@ func (g *Goroutines) stackWord(addr, hi uint64) (word uint64, ok bool) {
 func (g *Goroutines) unwind(w *[len(fieldNames)]uint64) (pcs []uint64, whole bool) {
 	g.window.size = 0 // it has another stack, or the same at another moment
 	pc, sp, lr, hi := w[schedPC], w[schedSP], w[schedLR], w[stackHi]
-	// exact: pc is the address of the next instruction. Otherwise it is a return address.
-	exact, ok := g.site(pc-g.Bias).begin, w[stackLo] <= sp && sp <= hi
-	var inner stackSite
+	f, known := g.Binary.FuncAt(pc - g.Bias)
+	exact := known && f.Addr == pc-g.Bias // pc is the address of the next instruction; otherwise it is a return address
+	ok := w[stackLo] <= sp && sp <= hi
+	inner := "" // the name of the function before
 	for ok && len(pcs) < maxDepth {
 		at := pc - g.Bias
-		if !exact {
-			at--
+		if exact {
+			at++
 		}
-		s := g.site(at)
-		if s.root {
+		s := g.stacks.callers.Site(at)
+		if s.Root {
 			return pcs, sp == w[topSP]
-		} else if !s.ok {
+		} else if !s.Sized {
 			break
 		}
-		if !inner.sigpanic { // Stacks knows that its return address is exact
-			at++
+		if inner == trapped { // Stacks knows that its return address is exact
+			at--
 		}
 		pcs = append(pcs, at)
 		switch {
 		case !g.lr:
-			pc, ok = g.stackWord(sp+s.size, hi)
-			sp += s.size + 8
-		case s.size == 0:
+			pc, ok = g.stackWord(sp+s.Size, hi)
+			sp += s.Size + 8
+		case s.Size == 0:
 			pc = lr
 		default:
 			pc, ok = g.stackWord(sp, hi)
-			sp += s.size
+			sp += s.Size
 		}
-		exact, inner, lr = s.trap, s, 0
-		if s.trap && g.lr && ok {
+		exact, inner, lr = traps[s.Name], s.Name, 0
+		if exact && g.lr && ok {
 			lr, ok = g.stackWord(sp, hi)
 			sp += trapFrame
 		}

@@ -58,19 +58,20 @@ func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
 type Callers struct {
 	binary *offsets.Binary
 	frames *arch.Frames
-	calls  map[uint64]callSite
+	calls  map[uint64]CallSite
 }
 
-// callSite describes the call that returns to an address: ok if a function contains it, root if the function has no
-// caller, and the results of LinkAt for it.
-type callSite struct {
-	ok, root, sized, bare bool
-	size                  uint64
+// CallSite describes a call instruction, or another one: the function that contains it, nil if none does, whether that
+// function has no caller, and the results of LinkAt.
+type CallSite struct {
+	*offsets.Func
+	Root, Sized, Bare bool
+	Size              uint64
 }
 
 // NewCallers returns Callers for a binary.
 func NewCallers(b *offsets.Binary) *Callers {
-	return &Callers{binary: b, frames: framesOf(b), calls: make(map[uint64]callSite)}
+	return &Callers{binary: b, frames: framesOf(b), calls: make(map[uint64]CallSite)}
 }
 
 // Cut takes the place of unknown callers among return addresses.
@@ -93,23 +94,23 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 	// at is SP after the call at pc has returned. The words are c b, b c, b c, …
 	pc, at := words[0], sp+c.frames.Pushed
 	for i := 0; ; i += 2 {
-		site := c.site(pc - bias)
-		if !site.ok {
+		site := c.Site(pc - bias)
+		if site.Func == nil {
 			return append(pcs, Cut)
 		}
 		pcs = append(pcs, pc-bias)
-		if site.root {
+		if site.Root {
 			return pcs
 		}
-		if i+3 >= len(words) || site.bare {
+		if i+3 >= len(words) || site.Bare {
 			return append(pcs, Cut)
 		}
 		bp := words[max(i, 1)]
 		if low := c.frames.Expect(at, leastFrame); bp < low || bp%8 != 0 || bp-low > maxFrame || hi != 0 && bp+16 > hi {
 			return append(pcs, Cut)
 		}
-		if site.sized && bp != c.frames.Expect(at, site.size) {
-			if bp < c.frames.Expect(at+site.size, leastFrame) {
+		if site.Sized && bp != c.frames.Expect(at, site.Size) {
+			if bp < c.frames.Expect(at+site.Size, leastFrame) {
 				return append(pcs, Cut)
 			}
 			pcs = append(pcs, Cut)
@@ -124,15 +125,15 @@ const (
 	maxFrame = 1 << 30
 )
 
-// site returns the callSite of a return address.
-func (c *Callers) site(pc uint64) callSite {
+// Site returns the CallSite before a return address in the file.
+func (c *Callers) Site(pc uint64) CallSite {
 	s, known := c.calls[pc]
 	if known {
 		return s
 	}
 	if f, ok := c.binary.FuncAt(pc - 1); ok {
-		s.ok, s.root = true, roots[f.Name]
-		s.size, s.sized, s.bare = c.binary.Internals().LinkAt(pc - 1)
+		s.Func, s.Root = f, roots[f.Name]
+		s.Size, s.Sized, s.Bare = c.binary.Internals().LinkAt(pc - 1)
 		c.calls[pc] = s // the size of the file limits the map; words outside of functions are not added
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/arch/amd64"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -15,14 +16,15 @@ import (
 // function of a goroutine at 0xf000.
 func TestCallersAppend(t *testing.T) {
 	const sp, hi = 0x8000, 0x9000
-	sites := map[uint64]callSite{
-		0x1000: {ok: true, sized: true, size: 0x20},
-		0x2000: {ok: true, sized: true, size: 0x40},
-		0x3000: {ok: true},
-		0x4000: {ok: true, sized: true, size: 0}, // no frame
-		0x5000: {ok: true, bare: true},
-		0x6000: {ok: true},
-		0xf000: {ok: true, root: true},
+	f := new(offsets.Func)
+	sites := map[uint64]CallSite{
+		0x1000: {Func: f, Sized: true, Size: 0x20},
+		0x2000: {Func: f, Sized: true, Size: 0x40},
+		0x3000: {Func: f},
+		0x4000: {Func: f, Sized: true, Size: 0}, // no frame
+		0x5000: {Func: f, Bare: true},
+		0x6000: {Func: f},
+		0xf000: {Func: f, Root: true},
 		0xbad:  {},
 	}
 	// What the first frame ends with, and the next.
@@ -76,11 +78,11 @@ func TestCallersAppend(t *testing.T) {
 func FuzzCallers(f *testing.F) {
 	f.Add([]byte("\x00\x10abcdefgh"), uint64(0x8000), uint64(0x9000))
 	f.Fuzz(func(t *testing.T, data []byte, sp, hi uint64) {
-		callers := &Callers{frames: amd64.Processor.Machine().Frames(26), calls: make(map[uint64]callSite)}
+		callers := &Callers{frames: amd64.Processor.Machine().Frames(26), calls: make(map[uint64]CallSite)}
 		words := make([]uint64, min(len(data), (&Plan{Options: Options{Stack: MaxStack}}).StackWords()))
 		for i := range words {
 			words[i] = sp + 8*uint64(data[i]) - 64
-			callers.calls[words[i]] = callSite{ok: data[i]%5 > 0, root: data[i]%7 == 0, sized: data[i]%4 == 1, bare: data[i]%4 == 2, size: uint64(data[i])}
+			callers.calls[words[i]] = CallSite{Func: []*offsets.Func{nil, {}}[min(data[i]%5, 1)], Root: data[i]%7 == 0, Sized: data[i]%4 == 1, Bare: data[i]%4 == 2, Size: uint64(data[i])}
 		}
 		got := callers.Append(nil, words, sp, hi, 0)
 		if len(got) == 0 || len(got) > 2*MaxStack+1 {
