@@ -52,12 +52,8 @@ func (p *pace) estimate(fn int) sum {
 
 // counted reports whether any stretch of the open period has counted a function's calls.
 func (p *pace) counted(fn int) bool {
-	for i := p.joined[fn].stretches; i < len(p.stretches); i++ {
-		if s := &p.stretches[i]; s.Own.High > 0 && s.watched(fn) {
-			return true
-		}
-	}
-	return false
+	open := p.stretches[p.joined[fn].stretches:]
+	return slices.ContainsFunc(open, func(s Stretch) bool { return s.Own.High > 0 && s.watched(fn) })
 }
 
 // rate returns the number of calls of a function per second of own time. The bounds cover the error of the cost of probes,

@@ -238,10 +238,7 @@ func (d *decoder) guessString(v *Value, n *node) {
 
 // rawBytes returns the bytes of fetched words.
 func (d *decoder) rawBytes(at, words int) []byte {
-	b := make([]byte, 0, 8*words)
-	for _, w := range d.words[at : at+words] {
-		b = binary.LittleEndian.AppendUint64(b, w)
-	}
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, d.words[at:at+words])
 	return b
 }
 
@@ -251,10 +248,8 @@ func (d *decoder) checkWords(addr uint64, at, words int) string {
 	if reason := d.checkAddr(addr); reason != "" || words < 0 {
 		return reason
 	}
-	for _, w := range d.words[at : at+words] {
-		if w != 0 {
-			return ""
-		}
+	if slices.ContainsFunc(d.words[at:at+words], func(w uint64) bool { return w != 0 }) {
+		return ""
 	}
 	return d.checkZeros(addr)
 }

@@ -69,9 +69,7 @@ func (p *Process) Words(addr uint64, n int) []uint64 {
 		return nil
 	}
 	words := make([]uint64, n)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(buf[8*i:])
-	}
+	_, _ = binary.Decode(buf, binary.LittleEndian, words) // fails only if buf is too short
 	return words
 }
 

@@ -122,8 +122,7 @@ func parseURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		var reason *url.Error
-		if errors.As(err, &reason) {
+		if reason, ok := errors.AsType[*url.Error](err); ok {
 			err = reason.Err
 		}
 		return nil, fmt.Errorf("parse the collector's URL: %w", err)

@@ -52,12 +52,9 @@ func (processor) SplitsStack(code []byte) bool {
 			code = code[8:]
 		}
 	}
-	for _, compare := range []string{"\x48\x3b\x24", "\x4c\x3b\x1c", "\x4c\x3b\x14"} {
-		if bytes.HasPrefix(code, []byte("\x64"+compare+"\x25\x70\x00\x00\x00")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"\x48\x3b\x24", "\x4c\x3b\x1c", "\x4c\x3b\x14"}, func(compare string) bool {
+		return bytes.HasPrefix(code, []byte("\x64"+compare+"\x25\x70\x00\x00\x00"))
+	})
 }
 
 // endbr64 is the instruction at the targets of indirect branches. x86asm can't decode it.

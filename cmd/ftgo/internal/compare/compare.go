@@ -131,7 +131,7 @@ const moments = 0x1p80
 
 // measure tests the aspects of a function, each by itself.
 func (f *Function) measure(by []Aspect) {
-	f.Seen, f.Slower = [2]stats.Func{together(f.Side[0]), together(f.Side[1])}, math.NaN()
+	f.Seen, f.Slower, f.Tested = [2]stats.Func{together(f.Side[0]), together(f.Side[1])}, math.NaN(), 0
 	for i := range f.Changes {
 		f.Changes[i] = unknown
 	}
@@ -173,9 +173,6 @@ func (f *Function) measure(by []Aspect) {
 				f.Slower = slower(old.Latency, now.Latency)
 			}
 		}
-	}
-	f.Tested = 0
-	for _, c := range f.Changes {
 		if c.Tested {
 			f.Tested++
 		}

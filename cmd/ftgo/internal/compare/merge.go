@@ -49,11 +49,9 @@ func Merge(runs []*Run, perHost bool) (*Run, error) {
 
 // Events returns the names of the kernel events that were counted.
 func (r *Run) Events() []string {
-	names := make(map[string]bool)
+	names := make(map[string]uint64)
 	for i := range r.Funcs {
-		for name := range r.Funcs[i].Events {
-			names[name] = true
-		}
+		maps.Copy(names, r.Funcs[i].Events)
 	}
 	return slices.Sorted(maps.Keys(names))
 }
