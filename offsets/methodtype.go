@@ -19,7 +19,11 @@ func (b *Binary) signatureFromMethod(f *Func, words *Signature) (s *Signature, o
 	if name.Receiver == "" || name.Suffix != "" && name.Suffix != abi0Suffix {
 		return nil, false
 	}
-	params, results, ok := b.tables.Method(f.Addr, func(receiver string) bool { return isReceiver(receiver, name) })
+	params, results, ok := b.tables.Method(f.Addr, func(receiver string) bool { // compares all but the package
+		typ, pointer := strings.CutPrefix(receiver, "*")
+		base, _, generic := strings.Cut(typ, "[")
+		return pointer == name.Pointer && base[strings.LastIndexByte(base, '.')+1:] == name.Receiver && generic == (name.TypeArgs != "")
+	})
 	if !ok {
 		return nil, false
 	}
@@ -39,13 +43,6 @@ func (b *Binary) signatureFromMethod(f *Func, words *Signature) (s *Signature, o
 		return s, agrees
 	}
 	return s, strings.Contains(f.Name, "[") // the table omits a parameter of generic functions
-}
-
-// isReceiver reports whether a type's name matches the receiver of a method. It ignores packages.
-func isReceiver(typ string, method symname.Name) bool {
-	name, pointer := strings.CutPrefix(typ, "*")
-	base, _, generic := strings.Cut(name, "[")
-	return pointer == method.Pointer && base[strings.LastIndexByte(base, '.')+1:] == method.Receiver && generic == (method.TypeArgs != "")
 }
 
 // fits reports whether the typed parameters are in the same places as the words. For words in uncertain places it

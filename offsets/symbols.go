@@ -32,7 +32,13 @@ func (b *Binary) readFuncs() ([]Func, error) {
 	table := b.tables.Funcs()
 	named, symErr := b.symbolFuncs(make([]Func, 0, len(table)), b.image.Description, elf.SHT_SYMTAB, fromSymtab)
 	if b.image.Description != b.image {
-		named = slices.DeleteFunc(named, func(f Func) bool { return b.insideFunc(f.Addr, table) })
+		// Even if another file has the same code, its symbols may be wrong, and a probe at a wrong symbol may be in the middle
+		// of an instruction. So keep no symbol inside of a function by the program's own .eh_frame or function table.
+		named = slices.DeleteFunc(named, func(f Func) bool {
+			e, ok := b.unwind().At(f.Addr)
+			n, begins := inTable(table, f.Addr)
+			return ok && e.Addr != f.Addr || !begins && n > 0 && f.Addr < table[n-1].End
+		})
 	}
 	known := b.addTableInfo(named, table)
 	// The table adds functions that .symtab lacks: some stripped binaries keep a few symbols. .symtab comes first,
@@ -56,15 +62,6 @@ func (b *Binary) readFuncs() ([]Func, error) {
 		demangle(funcs)
 	}
 	return funcs, nil
-}
-
-// insideFunc reports whether an address is inside a function and not at its start, by .eh_frame and Go's function table of
-// the program itself. Even if another file has the same code, its symbols may be wrong, and a probe at a wrong symbol may be
-// in the middle of an instruction.
-func (b *Binary) insideFunc(addr uint64, table []gotab.Func) bool {
-	e, ok := b.unwind().At(addr)
-	n, begins := inTable(table, addr)
-	return ok && e.Addr != addr || !begins && n > 0 && addr < table[n-1].End
 }
 
 // inTable returns the index of the function in Go's table that begins at an address, or else of the next function.

@@ -93,8 +93,10 @@ func (b *Binary) compareCode(m *image.Image) error {
 		own, err := b.code(f)
 		other, otherErr := m.Code(f.Name, f.Addr, f.Size)
 		at, ok := 0, (err == nil) == (otherErr == nil)
-		if ok && !bytes.Equal(own, other) {
-			at, ok = b.sameCode(f, m, own, other)
+		if ok && !bytes.Equal(own, other) { // the addresses of data may differ
+			at, ok = b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, absolute bool) bool {
+				return x == y || !(absolute && b.image.Relocatable()) && b.isData(b.image, x) && b.isData(m, y)
+			})
 		}
 		if !ok {
 			return b.buildMismatch(fmt.Sprintf("%s differs: its code at +%#x", f.Name, at))
@@ -104,14 +106,6 @@ func (b *Binary) compareCode(m *image.Image) error {
 		return b.buildMismatch("its code has another size")
 	}
 	return nil
-}
-
-// sameCode compares the code of a function in two files, but allows different addresses of data. at is the offset of the
-// first instruction that differs.
-func (b *Binary) sameCode(f *Func, m *image.Image, own, other []byte) (at int, ok bool) {
-	return b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, absolute bool) bool {
-		return x == y || !(absolute && b.image.Relocatable()) && b.isData(b.image, x) && b.isData(m, y)
-	})
 }
 
 func (b *Binary) isData(m *image.Image, addr uint64) bool {

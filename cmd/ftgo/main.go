@@ -304,27 +304,25 @@ func demoCommand(e *cli.Env) *cli.Command {
 func cleanCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "clean", Summary: "remove probes that killed runs left in the kernel", Changes: true,
-		Run: func(context.Context) error { return clean(e) },
+		Run: func(context.Context) error {
+			f, err := tracefs.Find()
+			if errors.Is(err, tracefs.ErrNotMounted) {
+				return nil // no leftovers without tracefs
+			} else if err != nil {
+				return cli.WithStatus(cli.ExitKernel, err)
+			}
+			e.SetTracefs(f)
+			stop := e.Progress("removing leftovers")
+			removed, err := f.Sweep()
+			stop()
+			for _, l := range removed {
+				if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
+					return werr
+				}
+			}
+			return err
+		},
 	}
-}
-
-func clean(e *cli.Env) error {
-	f, err := tracefs.Find()
-	if errors.Is(err, tracefs.ErrNotMounted) {
-		return nil // no leftovers without tracefs
-	} else if err != nil {
-		return cli.WithStatus(cli.ExitKernel, err)
-	}
-	e.SetTracefs(f)
-	stop := e.Progress("removing leftovers")
-	removed, err := f.Sweep()
-	stop()
-	for _, l := range removed {
-		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
-			return werr
-		}
-	}
-	return err
 }
 
 // release is the version that scripts/release sets at build time.

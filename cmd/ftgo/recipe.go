@@ -18,7 +18,11 @@ import (
 )
 
 func recipeCommand(e *cli.Env) *cli.Command {
-	all := recipes(scripts.Index)
+	var all []string
+	for line := range strings.Lines(scripts.Index) {
+		name, _, _ := strings.Cut(line, " ")
+		all = append(all, name)
+	}
 	return &cli.Command{
 		Name: "recipe", Summary: "answer common questions, or list them", Changes: true, FirstArgs: all,
 		RunArgs: func(ctx context.Context, args []string) error {
@@ -32,14 +36,6 @@ func recipeCommand(e *cli.Env) *cli.Command {
 			return runRecipe(ctx, e, args[0], args[1:])
 		},
 	}
-}
-
-func recipes(list string) (names []string) {
-	for line := range strings.Lines(list) {
-		name, _, _ := strings.Cut(line, " ")
-		names = append(names, name)
-	}
-	return names
 }
 
 // runRecipe runs a recipe with the user's arguments, and returns its exit status as an error.

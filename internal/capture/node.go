@@ -72,7 +72,8 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 			n.kids = append(n.kids, b.value(f.Name, f.Type, s.at(f.Offset), pointers))
 		}
 		b.opt, b.path = opt, path
-		if mayBeString(t) {
+		whole := func(f gotype.Field) bool { return f.Type.Size == 8 && f.Type.Kind == reflect.UnsafePointer }
+		if t.IsWord() && len(t.Fields) == 2 && whole(t.Fields[0]) && whole(t.Fields[1]) { // the words of a string, perhaps
 			to, _ := b.follow(s, nil)
 			n.bytes(b, to)
 		}
@@ -98,12 +99,6 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		n.reason, n.kids = notFetched(b.path), nil // one reason for all fields
 	}
 	return n
-}
-
-// mayBeString reports whether a type is two untyped words, which may be the address and the length of a string.
-func mayBeString(t *gotype.Type) bool {
-	return t.IsWord() && len(t.Fields) == 2 && t.Fields[0].Type.Size == 8 && t.Fields[1].Type.Size == 8 &&
-		t.Fields[0].Type.Kind == reflect.UnsafePointer && t.Fields[1].Type.Kind == reflect.UnsafePointer
 }
 
 // isNetipAddr reports whether a type is netip.Addr of Go 1.23 or later. Before, the field z pointed to an

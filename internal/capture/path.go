@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -120,7 +119,11 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	chain := field(t, step, 4)
 	if chain == nil {
-		return t, s, fmt.Errorf("%s has no field %q%s", t.Name, step, printable.DidYouMean(step, fieldNames(t)))
+		names := func(yield func(string) bool) { // without those of embedded structs
+			for i := 0; i < len(t.Fields) && yield(t.Fields[i].Name); i++ {
+			}
+		}
+		return t, s, fmt.Errorf("%s has no field %q%s", t.Name, step, printable.DidYouMean(step, names))
 	}
 	for i, f := range chain {
 		if i > 0 && t.Kind == reflect.Pointer {
@@ -187,14 +190,6 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 		data, _ = b.follow(data, as)
 	}
 	return as, data, nil
-}
-
-// fieldNames visits the names of a struct's fields, without those of embedded structs.
-func fieldNames(t *gotype.Type) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := 0; i < len(t.Fields) && yield(t.Fields[i].Name); i++ {
-		}
-	}
 }
 
 // field finds a field by name, also in embedded structs up to a depth, and returns the fields that lead to it.

@@ -1,10 +1,6 @@
 package pairing
 
-import (
-	"slices"
-
-	"github.com/ftgo/ftgo/internal/uprobe"
-)
+import "github.com/ftgo/ftgo/internal/uprobe"
 
 // Outcome is how a call ended.
 type Outcome uint8
@@ -81,15 +77,6 @@ type stack struct {
 
 // maxOpen is the maximum number of open calls, on all stacks together. They take some 400 MB.
 const maxOpen = 1 << 20
-
-// push adds a frame to a stack. The frame still has the fields of an earlier call, and the caller must set all of them.
-// Frames are modified in place and emitted without a copy, because copying was the most expensive part of pairing.
-func (p *Stream) push(s *stack) *Call {
-	p.open++
-	n := len(s.frames)
-	s.frames = slices.Grow(s.frames, 1)[:n+1]
-	return &s.frames[n]
-}
 
 // pop removes the innermost call of a stack. It keeps the memory of the fetched words for another call.
 func (p *Stream) pop(s *stack) {

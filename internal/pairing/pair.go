@@ -158,15 +158,20 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 		return
 	}
 	p.begun++
-	c := p.push(s)
+	p.open++
+	// The frame still has the fields of an earlier call, and all of them are set. Frames are modified in place and emitted
+	// without a copy, because copying was the most expensive part of pairing.
+	n := len(s.frames)
+	s.frames = slices.Grow(s.frames, 1)[:n+1]
+	c := &s.frames[n]
 	c.ID, c.Parent, c.Root, c.Func, c.fromTop, c.SP = p.begun, 0, p.begun, fn, depth, ev.Args[f.SP]
 	c.PID, c.TID, c.CPU, c.Bias, c.Start, c.End, c.Outcome = ev.PID, ev.TID, ev.CPU, p.loadBias, ev.Time, 0, Returned
 	c.Inside, c.StackHi = false, 0
 	c.Waits = c.Waits[:0]
 	c.Stack, c.Args, c.Results = nil, nil, nil
-	if n := len(s.frames) - 1; n > 0 {
+	if n > 0 {
 		c.Inside = s.frames[n-1].Inside || p.plan.Funcs[s.frames[n-1].Func].Role.Inside
-	} else if n == 0 && p.plan.Follow && !key.isThread {
+	} else if p.plan.Follow && !key.isThread {
 		if o := p.proc.originOf(key.id, s.goid); o.From != 0 {
 			c.Parent, c.Root, c.Inside = o.From, o.root, o.inside
 		}
@@ -191,7 +196,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	s.hits.add(1, p.site, p.words, p.faults)
 	if p.opt.Entries {
 		c.Split, c.Hits = Split{}, before
-		p.item.Call = s.complete(len(s.frames) - 1)
+		p.item.Call = s.complete(n)
 		p.emit(Began)
 	}
 	c.Split, c.Hits = p.sums, before

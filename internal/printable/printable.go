@@ -125,15 +125,12 @@ func Short(name string) string {
 		path = name[:i] // type arguments may have slashes
 	}
 	last := strings.LastIndexByte(path, '/')
-	if element, _, _ := strings.Cut(path[last+1:], "."); last > 0 && majorVersion(element) {
+	element, _, _ := strings.Cut(path[last+1:], ".")
+	version, isVersion := strings.CutPrefix(element, "v") // the major version of a module, like v2
+	if last > 0 && isVersion && version != "" && strings.Trim(version, "0123456789") == "" {
 		last = strings.LastIndexByte(path[:last], '/')
 	}
 	return name[last+1:]
-}
-
-// majorVersion reports whether a path element is the major version of a module, like v2.
-func majorVersion(element string) bool {
-	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
 }
 
 // ShortNames returns a short name for each name: the result of Short if it is unique, else the whole name.

@@ -142,7 +142,10 @@ func (r *Recording) header(lines *lineReader) error {
 		return fmt.Errorf("read recording: %w: it begins with %q", ErrNone, shorten(line))
 	}
 	if v != version {
-		return otherVersion(v, lines)
+		line, _ := lines.next() // after an error, the version of ftgo is ""
+		var about struct{ Made string }
+		json.Unmarshal([]byte(strings.TrimPrefix(line, aboutKey)), &about)
+		return fmt.Errorf("read recording: it has version %d of the format, not %d: read it with the ftgo that made it, version %q", v, version, shorten(about.Made))
 	}
 	err = lines.keys("header has", "began "+r.nonce, func(_, key, value string) error {
 		switch {
@@ -162,14 +165,6 @@ func (r *Recording) header(lines *lineReader) error {
 		return errors.New("read recording: it has no plan")
 	}
 	return err
-}
-
-// otherVersion returns the error for a recording with format version v. It names the version of ftgo that can read it.
-func otherVersion(v int, lines *lineReader) error {
-	line, _ := lines.next() // after an error, the version of ftgo is ""
-	var about struct{ Made string }
-	json.Unmarshal([]byte(strings.TrimPrefix(line, aboutKey)), &about)
-	return fmt.Errorf("read recording: it has version %d of the format, not %d: read it with the ftgo that made it, version %q", v, version, shorten(about.Made))
 }
 
 // about parses the line with About and the plan.

@@ -110,7 +110,13 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	if err = nil; lines.ended { // else the recording was cut off
 		err = r.trailer(lines)
 	}
-	r.correct()
+	// The lines of a thread may have no PID, or the PID of an earlier thread with the same ID, which the kernel's table had
+	// when the recording began. The table at the end has the right PID.
+	for tid, pid := range r.noted["ended"] {
+		if printed, seen := r.pids[tid]; seen && printed == r.noted["first"][tid] {
+			r.pids[tid] = pid
+		}
+	}
 	r.single = onlyValue(r.pids)
 	return err
 }
@@ -129,16 +135,6 @@ func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
 		err = nil
 	}
 	return copy(buf, line), err
-}
-
-// correct sets the processes of threads whose lines have no PID, or the PID of an earlier thread with the same ID,
-// which the kernel's table had when the recording began. The table at the end has the right PID.
-func (r *Recording) correct() {
-	for tid, pid := range r.noted["ended"] {
-		if printed, seen := r.pids[tid]; seen && printed == r.noted["first"][tid] {
-			r.pids[tid] = pid
-		}
-	}
 }
 
 // onlyValue returns the only non-zero value, 0 if there are several.

@@ -56,13 +56,6 @@ var languageSpellings = []func(name string) string{
 // clone matches the suffixes that GCC and LLVM append to the names of copies and parts of functions.
 var clone = regexp.MustCompile(`(\.(cold|localalias|lto_priv|isra|part|constprop|llvm|resolver|default|ifunc)(\.[0-9]+)*|\.[0-9]+)+$`)
 
-func splitClone(name string) (base, suffix string) {
-	if at := clone.FindStringIndex(name); at != nil && at[0] > 0 {
-		return name[:at[0]], name[at[0]:]
-	}
-	return name, ""
-}
-
 // gccgoCode matches an escaped character in a gccgo symbol, or an invalid underscore. gccgoDigits are the characters
 // that _0 to _9, _a to _c and __ encode.
 var gccgoCode = regexp.MustCompile(`_(x.{2}|u.{4}|U.{8}|.)?`)
@@ -115,7 +108,10 @@ func Demangle(names ...string) []string {
 	}
 	var todo []symbol
 	for i, name := range names {
-		base, suffix := splitClone(name)
+		base, suffix := name, ""
+		if at := clone.FindStringIndex(name); at != nil && at[0] > 0 {
+			base, suffix = name[:at[0]], name[at[0]:]
+		}
 		todo = append(todo, symbol{i, base, suffix})
 	}
 	for _, spell := range languageSpellings {

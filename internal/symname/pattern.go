@@ -53,7 +53,11 @@ func Compile(text string, regular bool) (Pattern, error) {
 	} else {
 		spelled := strings.ReplaceAll(text, "[...]", "")
 		p.hasTypeArgs = strings.Contains(spelled, "[")
-		p.re, err = compileGlob(respell(spelled, keepPointer|keepArgs))
+		// The star of "(*" is literal, and "(*)" is any pointer receiver.
+		wildcards := strings.NewReplacer(`\(\*\)`, `\(\*.*\)`, `\(\*`, `\(\*`, `\*`, `.*`, `\?`, `.`)
+		expr := "^" + wildcards.Replace(regexp.QuoteMeta(respell(spelled, keepPointer|keepArgs))) + "$"
+		expr = strings.TrimSuffix(strings.TrimPrefix(expr, "^.*"), ".*$") // several times as fast
+		p.re, err = regexp.Compile("(?s)" + expr)
 	}
 	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
 		// The error's own text contains the expression unquoted, with its control characters.
@@ -82,14 +86,6 @@ func (p Pattern) match(s *spellings) bool {
 		return p.re.MatchString(s.as(keepPointer|keepArgs)) || p.re.MatchString(s.as(keepArgs)) || p.re.MatchString(s.symbol)
 	}
 	return p.re.MatchString(s.as(0)) || s.as(keepPointer) != s.as(0) && p.re.MatchString(s.as(keepPointer))
-}
-
-// compileGlob translates a glob to a regular expression. The star of "(*" is literal, and "(*)" is any pointer receiver.
-func compileGlob(text string) (*regexp.Regexp, error) {
-	wildcards := strings.NewReplacer(`\(\*\)`, `\(\*.*\)`, `\(\*`, `\(\*`, `\*`, `.*`, `\?`, `.`)
-	expr := "^" + wildcards.Replace(regexp.QuoteMeta(text)) + "$"
-	expr = strings.TrimSuffix(strings.TrimPrefix(expr, "^.*"), ".*$") // several times as fast
-	return regexp.Compile("(?s)" + expr)
 }
 
 // spellings caches the different spellings of one symbol.

@@ -200,7 +200,18 @@ var errLate = errors.New("its register may be in use for something else where th
 // FetchOptions returns the options for fetching variables of a function.
 func FetchOptions(limits capture.Limits, b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
-		Limits: limits, Features: features, Machine: b.File().Processor.Machine(), Static: staticFetch(b, f),
+		Limits: limits, Features: features, Machine: b.File().Processor.Machine(),
+		// In a position-independent program, the address in a fetcharg is relative to the function: the kernel adds the
+		// number after @+ to the distance between the probe's address and its file offset (translate_user_vaddr in
+		// kernel/trace/trace_uprobe.c).
+		Static: func(va uint64) string {
+			if off, err := b.File().FileOffset(f.Addr); err == nil && b.File().Relocatable() {
+				// Package tracefs computes the final number for each site from the probe's address. This text has the
+				// same length.
+				return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
+			}
+			return fmt.Sprintf("@%#x", va)
+		},
 		// A path may begin with a value in a register: "goarg2", "+56(+16(goarg4)):string".
 		Variable: func(root string) (offsets.Variable, error) {
 			sel, err := parseSelection(root)
@@ -209,18 +220,16 @@ func FetchOptions(limits capture.Limits, b *offsets.Binary, f *offsets.Func, fea
 			}
 			return sel.inRegister(b, f)
 		},
-		Type: func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
+		// A name without a package that is not predeclared is of the function's package.
+		Type: func(name string) (*gotype.Type, error) {
+			if base := strings.TrimLeft(name, "*"); token.IsIdentifier(base) {
+				if _, ok := gotype.Basic(base); !ok {
+					name = strings.TrimSuffix(name, base) + symname.Split(f.Name).Package + "." + base
+				}
+			}
+			return knownType(b, name)
+		},
 	}
-}
-
-// typeNamed finds a type by its name. A name without a package that is not predeclared is of the function's package.
-func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, error) {
-	if base := strings.TrimLeft(name, "*"); token.IsIdentifier(base) {
-		if _, ok := gotype.Basic(base); !ok {
-			name = strings.TrimSuffix(name, base) + symname.Split(f.Name).Package + "." + base
-		}
-	}
-	return knownType(b, name)
 }
 
 // Builders returns two builders for the variables of one of Funcs: for the event at its begin, and for the event at its end.
@@ -248,21 +257,6 @@ func builders(opt capture.Options, b *offsets.Binary, f *offsets.Func, sites *of
 		opt.Variable = func(string) (offsets.Variable, error) { return offsets.Variable{}, errLate }
 	}
 	return capture.NewBuilder(atEntry, opt), ret
-}
-
-// staticFetch returns how the probes of a function fetch memory at an address of the
-// file. In a position-independent program the address is relative to the function: the kernel
-// adds the number after @+ to the distance between the probe's address and its file offset
-// (translate_user_vaddr in kernel/trace/trace_uprobe.c).
-func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
-	return func(va uint64) string {
-		if off, err := b.File().FileOffset(f.Addr); err == nil && b.File().Relocatable() {
-			// Package tracefs computes the final number for each site from the probe's address. This text has the same
-			// length.
-			return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
-		}
-		return fmt.Sprintf("@%#x", va)
-	}
 }
 
 // Kinds of errors, besides errors of the file and of the system.

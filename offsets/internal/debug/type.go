@@ -49,10 +49,14 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	case dwarf.TagBaseType:
 		return d.withConstants(baseType(name, size, e), at)
 	case dwarf.TagPointerType:
-		if strings.HasPrefix(name, anyPointer) {
+		to := ref(e, dwarf.AttrType)
+		switch {
+		case strings.HasPrefix(name, anyPointer):
 			return words(name, reflect.Pointer, 1)
+		case to == 0 || name == "unsafe.Pointer":
+			return words("unsafe.Pointer", reflect.UnsafePointer, 1)
 		}
-		return d.pointerType(name, e)
+		return d.leading(words(name, reflect.Pointer, 1), to)
 	case dwarf.TagSubroutineType:
 		return words(name, reflect.Func, 1)
 	case dwarf.TagStructType:
@@ -121,14 +125,6 @@ func (d *Info) leading(t *gotype.Type, to dwarf.Offset) *gotype.Type {
 		})
 	}
 	return t
-}
-
-func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
-	to := ref(e, dwarf.AttrType)
-	if to == 0 || name == "unsafe.Pointer" {
-		return words("unsafe.Pointer", reflect.UnsafePointer, 1)
-	}
-	return d.leading(words(name, reflect.Pointer, 1), to)
 }
 
 func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {

@@ -23,12 +23,6 @@ func (v *common) pairKey(c *pairing.Call, buf []byte) (key []byte, ok bool) {
 	return buf, true
 }
 
-// keep implements Keep of [pairing.Options]: it reports whether a call meets --where.
-func (v *Table) keep(c *pairing.Call) bool {
-	vf, call := v.line(c)
-	return v.passes(vf.filter, call)
-}
-
 // passes reports whether a call meets a filter.
 func (v *common) passes(filter where.Expr, call *render.Line) bool {
 	is := filter.Eval(call)

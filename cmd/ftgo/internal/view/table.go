@@ -41,7 +41,10 @@ func (v *Table) Needs() Needs {
 	needs.Probes.Mode, needs.Values = v.mode, v.values
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls
 	if needs.Source.Key = v.pairKey; v.opt.Where.Source != "" {
-		needs.Source.Keep = v.keep
+		needs.Source.Keep = func(c *pairing.Call) bool {
+			vf, call := v.line(c)
+			return v.passes(vf.filter, call)
+		}
 	}
 	if v.opt.UsesValues() {
 		t := &needs.Totals
@@ -118,19 +121,6 @@ func (v *Table) arrange(rows []stats.Func, top int) []stats.Func {
 
 func (v *Table) role(row stats.Func) uprobe.Role { return v.Plan.Funcs[row.Func].Role }
 
-// noteInlined adds a note to functions that the compiler has also inlined into some callers, because probes do not see
-// inlined calls. It reads all of the debug information, so it runs after the probes were removed.
-func (v *Table) noteInlined(rows []stats.Func) {
-	if v.Target.Binary == nil {
-		return
-	}
-	for i := range rows {
-		if v.role(rows[i]).Named && rows[i].Note == "" {
-			rows[i].Note = v.Target.AlsoInlined(rows[i].Name)
-		}
-	}
-}
-
 func (v *Table) options() render.RowOptions {
 	o := v.opt
 	return render.RowOptions{
@@ -151,8 +141,14 @@ func (v *Table) End(t *trace.Reading) error {
 	}
 	v.sayUndecided()
 	rows := t.Whole
-	if v.opt.Format == render.Table {
-		v.noteInlined(rows)
+	if v.opt.Format == render.Table && v.Target.Binary != nil {
+		// Probes do not see calls that the compiler has inlined. AlsoInlined reads all of the debug information, so it runs
+		// after the probes were removed.
+		for i := range rows {
+			if v.role(rows[i]).Named && rows[i].Note == "" {
+				rows[i].Note = v.Target.AlsoInlined(rows[i].Name)
+			}
+		}
 	}
 	// FUNC selects a wrapper together with the function that the user means. The calls of the wrapper depend on the compiler.
 	failed := v.opt.failIf(slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return v.role(row).Wrapper }))

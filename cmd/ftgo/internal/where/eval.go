@@ -98,7 +98,9 @@ func readRef(v *capture.Value, r Ref) operand {
 	switch {
 	case r.First > 0:
 		o := spoken(read(v))
-		o.text = o.text.first(int64(r.First))
+		if n := int64(r.First); o.text.length > n {
+			o.text = text{o.text.bytes[:min(n, int64(len(o.text.bytes)))], n}
+		}
 		return o
 	case r.Part == capture.Whole || v == nil:
 		return read(v)

@@ -24,14 +24,6 @@ func wholeText(s string) text { return text{[]byte(s), int64(len(s))} }
 // cut reports whether some bytes are unknown.
 func (t text) cut() bool { return int64(len(t.bytes)) != t.length }
 
-// first returns the first n bytes, or the whole text if it is shorter.
-func (t text) first(n int64) text {
-	if t.length > n {
-		return text{t.bytes[:min(n, int64(len(t.bytes)))], n}
-	}
-	return t
-}
-
 // compare returns the order of two strings: -1, 0 or 1. If equality is true, -1 and 1 only mean that the strings differ.
 // known is false if unknown bytes decide.
 func (t text) compare(u text, equality bool) (order int, known bool) {
