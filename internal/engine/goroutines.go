@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -51,20 +52,11 @@ const (
 	status, goid, waitSince, waitReason, lockedM, parentID, goPC, startPC             = 9, 10, 11, 12, 13, 14, 15, 16
 )
 
-// States of goroutines (runtime/runtime2.go, Go 1.17 to 1.27). Others are an error.
-const (
-	running   = 2
-	inSyscall = 3
-	waiting   = 4
-	dead      = 6
-	copying   = 8  // runs, and copies its stack
-	leaked    = 10 // waits for an event that can't happen
-	deadExtra = 11
-	scanBit   = 0x1000
-)
-
+// stateNames are the names of states of goroutines. Others are an error.
 var stateNames = map[uint64]string{
-	1: "runnable", running: "running", inSyscall: "syscall", waiting: "waiting", dead: "dead", copying: "copystack", 9: "preempted", leaked: "waiting", deadExtra: "dead",
+	pairing.StatusRunnable: "runnable", pairing.StatusRunning: "running", pairing.StatusSyscall: "syscall",
+	pairing.StatusWaiting: "waiting", pairing.StatusLeaked: "waiting", pairing.StatusDead: "dead", pairing.StatusDeadExtra: "dead",
+	pairing.StatusCopystack: "copystack", pairing.StatusPreempted: "preempted",
 }
 
 const (
@@ -143,7 +135,7 @@ func (g *Goroutines) Snapshot(since int64, earlier *Snapshot) (*Snapshot, error)
 		switch {
 		case !ok, overlap:
 			s.Unreadable++
-		case one.state == stateNames[dead]:
+		case one.state == stateNames[pairing.StatusDead]:
 		case g.isRuntime(&one):
 			s.Hidden++
 		default:
@@ -223,16 +215,16 @@ func (g *Goroutines) parse(addr uint64, b []byte) (one goroutine, ok bool) {
 		}
 	}
 	w := &one.w
-	w[status] = w[status] &^ scanBit & 0xffffffff
-	parked := w[status] == waiting || w[status] == leaked
-	one.waits = parked || w[status] == inSyscall
+	w[status] = w[status] &^ pairing.StatusScan & 0xffffffff
+	parked := w[status] == pairing.StatusWaiting || w[status] == pairing.StatusLeaked
+	one.waits = parked || w[status] == pairing.StatusSyscall
 	// A waiting goroutine with a thread is about to park, or executes code of the runtime on the stack of the thread.
-	one.stands = w[status] != running && w[status] != copying && !(parked && w[threadM] != 0)
+	one.stands = w[status] != pairing.StatusRunning && w[status] != pairing.StatusCopystack && !(parked && w[threadM] != 0)
 	one.state = stateNames[w[status]]
 	switch reason := int(b[g.at[waitReason]]); {
-	case one.state == "", one.state != stateNames[dead] && one.stands && w[stackLo] >= w[stackHi]:
+	case one.state == "", one.state != stateNames[pairing.StatusDead] && one.stands && w[stackLo] >= w[stackHi]:
 		return one, false
-	case w[status] == inSyscall:
+	case w[status] == pairing.StatusSyscall:
 		w[schedSP], w[schedPC], w[schedLR] = w[syscallSP], w[syscallPC], 0
 		return one, g.Read(w[threadM], b[g.size:])
 	case parked && 0 < reason && reason < len(g.reasons):
@@ -256,7 +248,7 @@ func (g *Goroutines) read(addr uint64) (one goroutine, ok bool) {
 		began, stack := time.Now(), one.pcs
 		if one, ok = g.parse(addr, g.before); !ok { // words of two moments, perhaps
 			continue
-		} else if one.state == stateNames[dead] {
+		} else if one.state == stateNames[pairing.StatusDead] {
 			return one, true
 		}
 		whole := false
@@ -273,7 +265,7 @@ func (g *Goroutines) read(addr uint64) (one goroutine, ok bool) {
 			return one, true
 		}
 	}
-	one.state, one.waits, one.moving, one.pcs = stateNames[running], false, true, nil
+	one.state, one.waits, one.moving, one.pcs = stateNames[pairing.StatusRunning], false, true, nil
 	return one, ok
 }
 

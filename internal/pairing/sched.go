@@ -181,16 +181,16 @@ func (s scheduler) call(now uint64, pid, tid int, g *schedG) Split {
 
 // Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.27). Some are never set by casgstatus.
 const (
-	statusRunnable  = 1
-	statusRunning   = 2
-	statusSyscall   = 3
-	statusWaiting   = 4
-	statusDead      = 6
-	statusCopystack = 8
-	statusPreempted = 9
-	statusLeaked    = 10
-	statusDeadExtra = 11
-	statusScan      = 0x1000
+	StatusRunnable  = 1
+	StatusRunning   = 2
+	StatusSyscall   = 3
+	StatusWaiting   = 4
+	StatusDead      = 6
+	StatusCopystack = 8 // runs, and copies its stack
+	StatusPreempted = 9
+	StatusLeaked    = 10 // waits for an event that can't happen
+	StatusDeadExtra = 11
+	StatusScan      = 0x1000
 )
 
 // status handles a change of a goroutine's status from old to status. tid is the thread that makes the change, which
@@ -198,16 +198,16 @@ const (
 // goroutine begins to wait, reason is the reason of the new wait.
 func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, reason int) (ended wait) {
 	t := s.hit(now, g.process.pid, tid)
-	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
+	old, status = uint64(uint32(old))&^StatusScan, uint64(uint32(status))&^StatusScan
 	before := g.before
 	g.before = nil
 	switch status {
-	case statusDead, statusDeadExtra:
+	case StatusDead, StatusDeadExtra:
 		g.leave(now, Waiting)
 		delete(g.process.gs, g.id)
-	case statusRunning, statusSyscall, statusCopystack:
-		if old == statusWaiting && before != nil && before.thread == t && (t.running == nil || t.running == g) {
-			// It did not really wait, because then it would have been runnable first. The runtime set statusWaiting so
+	case StatusRunning, StatusSyscall, StatusCopystack:
+		if old == StatusWaiting && before != nil && before.thread == t && (t.running == nil || t.running == g) {
+			// It did not really wait, because then it would have been runnable first. The runtime set StatusWaiting so
 			// that the garbage collector could scan its stack while it ran on the system stack.
 			*g = *before
 			t.running = g
@@ -215,10 +215,10 @@ func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, re
 		}
 		ended = g.waited(now, reason)
 		g.mount(now, t)
-	case statusRunnable:
+	case StatusRunnable:
 		ended = g.waited(now, reason)
 		g.leave(now, Runnable)
-	case statusWaiting, statusPreempted, statusLeaked:
+	case StatusWaiting, StatusPreempted, StatusLeaked:
 		g.reason = reason
 		if g.thread == t {
 			cp := *g
@@ -226,7 +226,7 @@ func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, re
 			before = &cp
 		}
 		g.leave(now, Waiting)
-		if g.before = before; old == statusRunning {
+		if g.before = before; old == StatusRunning {
 			g.began = now // if the event that ended the previous wait was lost, began is still the begin of that wait
 		}
 	}

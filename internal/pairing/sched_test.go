@@ -17,12 +17,12 @@ import (
 //	-:T, ~:T, +:T, !:T  thread T loses its CPU, falls asleep, gets a CPU, is woken
 func schedScript(t *testing.T, s scheduler, p *process, text string) string {
 	t.Helper()
-	statuses := map[byte]uint64{'r': statusRunnable, 'x': statusRunning, 'y': statusSyscall, 'w': statusWaiting, 'c': statusCopystack, 'd': statusDead}
+	statuses := map[byte]uint64{'r': StatusRunnable, 'x': StatusRunning, 'y': StatusSyscall, 'w': StatusWaiting, 'c': StatusCopystack, 'd': StatusDead}
 	status := func(letter byte) uint64 {
 		if n, ok := statuses[letter]; ok {
 			return n | 7<<32 // the upper half of the register is not defined
 		}
-		return statuses[letter+'a'-'A'] | statusScan
+		return statuses[letter+'a'-'A'] | StatusScan
 	}
 	now, of, began := uint64(100), uint64(0), false
 	var first Split
@@ -151,7 +151,7 @@ func FuzzScheduler(f *testing.F) {
 		s, p := scheduler{}, newProcess(1)
 		seen := make(map[any]uint64) // time of the first event
 		waited := make(map[uint64]uint64)
-		statuses := []uint64{statusRunnable, statusRunning, statusSyscall, statusWaiting, statusCopystack, statusPreempted, statusDead, 0}
+		statuses := []uint64{StatusRunnable, StatusRunning, StatusSyscall, StatusWaiting, StatusCopystack, StatusPreempted, StatusDead, 0}
 		now := uint64(1)
 		for i := 0; i+1 < len(script); i += 2 {
 			now += uint64(script[i] >> 4)
@@ -174,8 +174,8 @@ func FuzzScheduler(f *testing.F) {
 				}
 			case 2, 3:
 				status := statuses[arg>>3&7]
-				ended = s.status(now, tid, p.goroutine(now, id), statuses[arg>>6]|statusScan, status, 0)
-				if status == statusDead {
+				ended = s.status(now, tid, p.goroutine(now, id), statuses[arg>>6]|StatusScan, status, 0)
+				if status == StatusDead {
 					delete(seen, id)
 					delete(waited, id)
 				}

@@ -56,7 +56,7 @@ func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) 
 	switch kind {
 	case uprobe.Status:
 		status := ev.Args[f.New]
-		if g.goid = ev.Args[f.Goid]; f.Lo >= 0 && uint32(status) == statusRunning {
+		if g.goid = ev.Args[f.Goid]; f.Lo >= 0 && uint32(status) == StatusRunning {
 			p.proc.bounds.learn(g.id, ev.Args[f.Lo], ev.Args[f.Hi])
 		}
 		p.endWait(p.sched.status(ev.Time, ev.TID, g, ev.Args[f.Old], status, reason))
