@@ -179,18 +179,12 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if !key.isThread {
 		c.StackHi = c.SP + depth
 	}
-	first := f.Stack // index of the first fetched word
-	if first < 0 {
-		first = f.Values
-	}
-	if first >= 0 {
+	if max(f.Stack, f.Values) >= 0 {
 		var words []uint64
 		if last := len(p.spare) - 1; last >= 0 {
 			words, p.spare = p.spare[last][:0], p.spare[:last]
 		}
-		words = append(words, ev.Args[first:]...)
-		n := min(p.plan.StackWords(), len(words))
-		c.Stack, c.Args = words[:n], words[n:]
+		c.Stack, c.Args = p.fetched(ev, f, words)
 	}
 	before := s.hits
 	s.hits.add(1, p.site, p.words, p.faults)
@@ -208,6 +202,18 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if target.ABI == offsets.ABI0 && !key.isThread && !p.plan.ByStack {
 		p.sched.thread(ev.Time, ev.PID, ev.TID).assembly = s
 	}
+}
+
+// fetched returns the words that an event has fetched at the begin of a call: those for the callers, and those for the
+// arguments. It copies them to the memory of words.
+func (p *Stream) fetched(ev *parse.Event, f *uprobe.Fields, words []uint64) (stack, args []uint64) {
+	first := f.Stack
+	if first < 0 {
+		first = f.Values
+	}
+	words = append(words, ev.Args[first:]...)
+	n := min(p.plan.StackWords(), len(words))
+	return words[:n], words[n:]
 }
 
 // leave handles the return of a call.

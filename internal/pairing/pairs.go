@@ -3,7 +3,6 @@ package pairing
 import (
 	"container/list"
 	"hash/maphash"
-	"slices"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
@@ -93,13 +92,7 @@ func (p *Stream) depart(ev *parse.Event, f *uprobe.Fields, fn int) {
 			c.Goid = ev.Args[f.Goid]
 		}
 	}
-	first := f.Stack
-	if first < 0 {
-		first = f.Values
-	}
-	words := slices.Clone(ev.Args[first:])
-	n := min(p.plan.StackWords(), len(words))
-	c.Stack, c.Args = words[:n], words[n:]
+	c.Stack, c.Args = p.fetched(ev, f, nil)
 	var ok bool
 	if c.key, ok = p.pairs.key(&c.Call, p.opt.Key); !ok {
 		p.account.noCall(fn)
