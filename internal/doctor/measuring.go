@@ -51,6 +51,8 @@ type Measuring struct {
 	working  sync.WaitGroup // done when the probes are removed
 	panicked trace.Panicked
 	batches  [len(Functions{})][]float64 // the newest results of timeBatch, by function
+	stream   *pairing.Stream             // of the calls, and the clock of their times; only if the mode records latencies
+	base     tracefs.Timebase
 }
 
 // NewMeasuring returns a measurement of hits that are recorded in a mode. stack is the number of callers that each hit
@@ -87,22 +89,19 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 	defer code.file.Close()
 	// Closing takes longer than the first measurement. Take does not wait for it. End and Wait do.
 	defer session.Close()
-	stamps := func(context.Context) ([]float64, error) { return nil, nil }
 	if m.mode == uprobe.Latency {
-		base, err := session.Timebase()
-		if err != nil {
+		if m.base, err = session.Timebase(); err != nil {
 			return err
 		}
 		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
 		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
-		stream, err := pairing.NewStream(code.plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
+		m.stream, err = pairing.NewStream(code.plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
 		if err != nil {
 			return err
 		}
-		stamps = func(ctx context.Context) ([]float64, error) { return durations(ctx, stream, base) }
 	}
 	for range firstBatches {
-		if err := m.timeBatch(ctx, code, stamps); err != nil {
+		if err := m.timeBatch(ctx, code); err != nil {
 			return err
 		}
 	}
@@ -118,7 +117,7 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		case <-running.Done():
 			return nil
 		case <-time.After(wait):
-			if m.timeBatch(running, code, stamps) == nil {
+			if m.timeBatch(running, code) == nil {
 				m.costs.Store(m.quartiles())
 			}
 		}
@@ -171,16 +170,16 @@ func (m *Measuring) Wait() {
 	m.panicked.Raise()
 }
 
-// durations reads a stream until the buffer is empty. It returns the durations of the first function's calls by the kernel's
-// time stamps, in nanoseconds.
-func durations(ctx context.Context, stream *pairing.Stream, base tracefs.Timebase) (stamped []float64, err error) {
+// durations reads the stream until the buffer is empty. It returns the durations of the first function's calls by the
+// kernel's time stamps, in nanoseconds.
+func (m *Measuring) durations(ctx context.Context) (stamped []float64, err error) {
 	for {
-		for it, err := range stream.Read(ctx) {
+		for it, err := range m.stream.Read(ctx) {
 			switch {
 			case err != nil:
 				return nil, err
 			case it.Kind == pairing.Ended && it.Call.Func == Framed && it.Call.Outcome == pairing.Returned:
-				stamped = append(stamped, float64(base.Duration(it.Call.Start, it.Call.End)))
+				stamped = append(stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
 			case it.Kind == pairing.Read && it.N == 0:
 				return stamped, nil
 			}
@@ -189,9 +188,8 @@ func durations(ctx context.Context, stream *pairing.Stream, base tracefs.Timebas
 }
 
 // timeBatch measures a batch of calls of each function. It appends to batches the costs of an emulated hit (Framed), of a
-// single-stepped one (Frameless), of a word (Fetched) and of a page fault (Faulty), in nanoseconds. If the mode records
-// latencies, stamps returns the durations of the first function's calls.
-func (m *Measuring) timeBatch(ctx context.Context, code *code, stamps func(context.Context) ([]float64, error)) error {
+// single-stepped one (Frameless), of a word (Fetched) and of a page fault (Faulty), in nanoseconds.
+func (m *Measuring) timeBatch(ctx context.Context, code *code) error {
 	var cost [len(Functions{})]float64
 	err := code.run(func() {
 		for i, function := range m.funcs {
@@ -208,7 +206,7 @@ func (m *Measuring) timeBatch(ctx context.Context, code *code, stamps func(conte
 		cost[Fetched], cost[Faulty] = 0, 0
 	}
 	if m.mode == uprobe.Latency {
-		stamped, err := stamps(ctx) // all events are in the buffer by now
+		stamped, err := m.durations(ctx) // all events are in the buffer by now
 		if err != nil {
 			return err
 		}
