@@ -111,7 +111,7 @@ func (r *Request) CountAlone() error {
 		if tids, _ := procfs.Threads(pid); len(tids) > maxAloneThreads { // an error shows at the next step
 			return fmt.Errorf("process %d has %d threads (at most %d)", pid, len(tids), maxAloneThreads)
 		}
-		if err := tracefs.TryAlone(procfs.LiveThread(pid)); err != nil {
+		if err := procfs.TryPerf(procfs.LiveThread(pid)); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -38,27 +37,6 @@ type perf struct {
 	why   error            // why the session does not arm single processes
 }
 
-// TryAlone returns an error if this process may not use perf_event_open on a process. It opens an event that counts
-// nothing. The kernel checks the same for it as for a probe event (kernel/events/core.c, perf_event_open).
-func TryAlone(pid int) error {
-	fd, err := openPerf(unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_DUMMY}, pid)
-	_ = unix.Close(fd) // -1 after an error
-	return err
-}
-
-// openPerf opens a disabled event for a thread, and for the threads that it starts: bit 35 is inherit_thread (perf_event_open(2)).
-func openPerf(attr unix.PerfEventAttr, tid int) (int, error) {
-	attr.Size, attr.Bits = uint32(unsafe.Sizeof(attr)), unix.PerfBitDisabled|unix.PerfBitInherit|unix.CBitFieldMaskBit35
-	fd, err := unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if err != nil {
-		err = fmt.Errorf("perf_event_open of thread %d: %w", tid, err)
-	}
-	if errors.Is(err, os.ErrPermission) {
-		err = fmt.Errorf("%w (it takes CAP_PERFMON, or kernel.perf_event_paranoid of at most 1)", err)
-	}
-	return fd, err
-}
-
 func (o osFiles) Perf(idFile, filter string, tid int) (int, error) {
 	b, err := o.Read(idFile)
 	if err != nil {
@@ -68,20 +46,7 @@ func (o osFiles) Perf(idFile, filter string, tid int) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("parse %s: %w", idFile, err)
 	}
-	fd, err := openPerf(unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}, tid)
-	if err != nil || filter == "" {
-		return fd, err
-	}
-	text := append([]byte(filter), 0)
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_SET_FILTER, uintptr(unsafe.Pointer(&text[0])))
-	if errno == 0 {
-		_, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_ENABLE, 0)
-	}
-	if errno != 0 {
-		unix.Close(fd)
-		return -1, fmt.Errorf("filter perf event by %q: %w", filter, errno)
-	}
-	return fd, nil
+	return procfs.OpenTracepoint(id, filter, tid)
 }
 
 func (osFiles) Watch(path string) (fd int, err error) {
