@@ -110,6 +110,24 @@ func (g *Goroutines) list() (addrs []uint64, err error) {
 	return nil, fmt.Errorf("read the goroutines of process %d: their list is damaged, or the process has ended", g.PID)
 }
 
+// Executing returns the calls on the stacks of a process's goroutines, as far as they can be read.
+func Executing(p *Process) (calls []stats.Location) {
+	g, err := NewGoroutines(p)
+	if err != nil {
+		return nil
+	}
+	s, err := g.Snapshot(0, nil)
+	if err != nil {
+		return nil
+	}
+	for _, group := range s.Groups {
+		if group.State != stateNames[1] { // a new goroutine is runnable, and has not executed its function
+			calls = append(calls, group.Stack...)
+		}
+	}
+	return calls
+}
+
 // Snapshot reads all goroutines. It leaves out goroutines that are not known to wait for at least since nanoseconds. It compares
 // the groups with those of an earlier snapshot, unless this is nil.
 func (g *Goroutines) Snapshot(since int64, earlier *Snapshot) (*Snapshot, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -48,4 +49,55 @@ func OpenTracepoint(id uint64, filter string, tid int) (int, error) {
 		return -1, fmt.Errorf("filter perf event by %q: %w", filter, errno)
 	}
 	return fd, nil
+}
+
+// Samples are addresses of instructions that a process executes. The kernel adds one after each samplePeriod of the CPU time of
+// a thread, if the thread does not execute kernel code then.
+type Samples [][]byte // a ring of each thread, as described at struct perf_event_mmap_page in include/uapi/linux/perf_event.h
+
+const (
+	samplePeriod = 200_000 // ns
+	// maxSampled limits the threads with a ring, which takes 17 pages of memory. A full ring takes no more samples.
+	maxSampled = 100
+	ringPages  = 16
+)
+
+// StartSamples starts to take samples of all present threads of a process. Where the kernel does not allow it, there are none.
+func StartSamples(pid int) (s Samples) {
+	tids, _ := Threads(pid) // empty for a process that has ended
+	for _, tid := range tids[:min(len(tids), maxSampled)] {
+		fd, err := openPerf(unix.PerfEventAttr{
+			Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: samplePeriod,
+			Sample_type: unix.PERF_SAMPLE_IP, Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
+		}, tid)
+		if err != nil {
+			continue
+		}
+		ring, err := unix.Mmap(fd, 0, (1+ringPages)*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if unix.Close(fd); err == nil { // the mapping keeps the event
+			s = append(s, ring)
+		}
+	}
+	return s
+}
+
+// Stop ends the samples and returns their addresses.
+func (s Samples) Stop() (addrs map[uint64]bool) {
+	addrs = make(map[uint64]bool)
+	for _, ring := range s {
+		head, data := atomic.LoadUint64(&(*unix.PerfEventMmapPage)(unsafe.Pointer(&ring[0])).Data_head), ring[os.Getpagesize():]
+		for at := uint64(0); at < head; {
+			header := (*struct {
+				Type       uint32
+				Misc, Size uint16
+				Addr       uint64
+			})(unsafe.Pointer(&data[at]))
+			if header.Type == unix.PERF_RECORD_SAMPLE {
+				addrs[header.Addr] = true
+			}
+			at += uint64(header.Size)
+		}
+		_ = unix.Munmap(ring)
+	}
+	return addrs
 }

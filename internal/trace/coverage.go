@@ -52,22 +52,24 @@ const (
 	minCoverPause = 50 * time.Millisecond
 )
 
-// StartCoverage arms the probes of a plan that only counts. Close must be called, also after an error.
+// StartCoverage arms the probes of a plan that only counts, except those of functions that are known to have run. Close must be
+// called, also after an error.
 //
 // It defines all sites at once, because the kernel finds the event of a site fast if the first sites of all events come first
 // in its list.
-func StartCoverage(ctx context.Context, fs *tracefs.FS, plan *uprobe.Plan, opt Options) (c *Coverage, err error) {
+func StartCoverage(ctx context.Context, fs *tracefs.FS, plan *uprobe.Plan, ran map[int]bool, opt Options) (c *Coverage, err error) {
 	var sites []uprobe.Site
 	for i := range plan.Events {
 		sites = append(sites, plan.Events[i].Sites...)
 	}
+	sites = slices.DeleteFunc(sites, func(s uprobe.Site) bool { return ran[s.Func] })
 	slices.SortFunc(sites, func(a, b uprobe.Site) int { return cmp.Compare(a.Offset, b.Offset) })
 	size := 1
 	if plan.Features.Append {
 		size = max(coverSites, (len(sites)+maxCoverEvents-1)/maxCoverEvents)
 	}
 	opt.Recorder.Quiet, opt.Recorder.Off = true, true
-	c = &Coverage{Ran: make(map[int]bool), plan: plan, opt: opt, spent: make(map[string]float64)}
+	c = &Coverage{Ran: ran, plan: plan, opt: opt, spent: make(map[string]float64)}
 	c.cpu = procfs.NewCPUTimes(opt.PIDs, plan.Binary.File().Link())
 	c.slow = sync.OnceFunc(fs.ExpediteGracePeriods())
 	c.session, err = tracefs.Start(ctx, fs, plan.Target(), c.newEvents(slices.Collect(slices.Chunk(sites, size))), opt.Recorder)

@@ -11,7 +11,9 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -27,7 +29,8 @@ type Cover struct {
 	failUnder *float64 // the least percentage of functions that have run; nil for none
 
 	sources map[*offsets.Func]target.Source
-	unknown int // the number of functions that are not in the profile
+	samples map[int]procfs.Samples // of the processes that run already
+	unknown int                    // the number of functions that are not in the profile
 }
 
 // Define defines the flags of cover alone.
@@ -91,6 +94,14 @@ func (c *Cover) plan(r *run) (err error) {
 	if q.Target, err = c.resolve(); err != nil {
 		return err
 	}
+	pids := c.PIDs
+	if len(pids) == 0 {
+		pids = procfs.Running(q.Target.Binary.File().Link())
+	}
+	c.samples = make(map[int]procfs.Samples)
+	for _, pid := range pids {
+		c.samples[pid] = procfs.StartSamples(pid)
+	}
 	c.sources = q.Target.Sources()
 	q.Target.Funcs = slices.DeleteFunc(q.Target.Funcs, func(f *offsets.Func) bool { return c.sources[f].Name == "" })
 	if len(q.Target.Sites) > 0 || len(q.Target.Funcs) == 0 {
@@ -111,10 +122,42 @@ func (c *Cover) plan(r *run) (err error) {
 	return c.checkProbes(q.Plan.Probes(), q.Probes.Features, c.FS)
 }
 
+// executed returns the functions that run already, by their indexes in the plan: those on the stacks of goroutines, whose calls
+// began before the probes, and those in the samples. Most of the functions that run often are among these. They need no probes,
+// which would slow the program down until they are removed.
+func (c *Cover) executed(plan *uprobe.Plan) map[int]bool {
+	funcs, ran := make(map[*offsets.Func]bool), make(map[int]bool)
+	add := func(addr uint64) {
+		if f, ok := plan.Binary.FuncAt(addr); ok {
+			funcs[f] = true
+		}
+	}
+	for pid, samples := range c.samples {
+		addrs := samples.Stop()
+		p, err := engine.OpenProcess(plan.Binary, pid)
+		if err != nil { // it has ended, or executes another program
+			continue
+		}
+		for addr := range addrs {
+			add(addr - p.Bias)
+		}
+		for _, l := range engine.Executing(p) {
+			add(l.Addr)
+		}
+		_ = p.Close()
+	}
+	for i, f := range plan.Funcs {
+		if funcs[f.Func] {
+			ran[i] = true
+		}
+	}
+	return ran
+}
+
 // trace runs a plan. It shows the profile even if something fails after the probes were placed.
 func (c *Cover) trace(ctx context.Context, r *run, old compare.Cover) (err error) {
 	began, placed := time.Now(), c.Progress("placing the probes")
-	live, err := trace.StartCoverage(ctx, c.FS, r.request.Plan, r.request.Source)
+	live, err := trace.StartCoverage(ctx, c.FS, r.request.Plan, c.executed(r.request.Plan), r.request.Source)
 	placed()
 	closed := sync.OnceValue(live.Close)
 	defer func() {
