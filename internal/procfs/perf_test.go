@@ -11,6 +11,8 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
+var sink int
+
 //go:noinline
 func burn() (n int) {
 	for range 1 << 20 {
@@ -28,7 +30,7 @@ func TestSamples(t *testing.T) {
 	samples := procfs.StartSamples(os.Getpid())
 	var began, now unix.Timespec
 	for _ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &began); now.Nano()-began.Nano() < int64(20*time.Millisecond); {
-		burn()
+		sink += burn()
 		_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now)
 	}
 	found := make(map[string]bool)
