@@ -149,8 +149,8 @@ func TestKernelHeapOff(t *testing.T) {
 	defer greet.Wait()
 	defer greet.Process.Kill()
 	var r result
-	for range 300 { // until the runtime has begun
-		if r = ftgo(t, "heap", "-p", fmt.Sprint(greet.Process.Pid)); r.code != 0 {
+	for range 300 { // until the program is mapped, and the runtime has begun
+		if r = ftgo(t, "heap", "-p", fmt.Sprint(greet.Process.Pid)); r.code == 3 {
 			break
 		}
 	}

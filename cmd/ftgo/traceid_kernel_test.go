@@ -18,18 +18,14 @@ import (
 // traced builds testdata/traced, a module of its own that needs OpenTelemetry's SDK.
 func traced(t *testing.T, flags ...string) string {
 	t.Helper()
-	target := filepath.Join(t.TempDir(), "traced")
-	build := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, flags...), "-o", target, ".")...)
-	build.Dir = filepath.Join(fixture.Root(), "testdata", "traced")
-	build.Env = append(build.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		for _, offline := range []string{"dial tcp", "no such host", "module lookup disabled"} {
-			if strings.Contains(string(out), offline) {
-				t.Skipf("OpenTelemetry's SDK can't be downloaded: %s", out)
-			}
+	t.Setenv("GOWORK", "off")
+	target, err := fixture.TryBuildWith(t, fixture.Local, "traced", append(flags, "-mod=mod")...)
+	for _, offline := range []string{"dial tcp", "no such host", "module lookup disabled"} {
+		if err != nil && strings.Contains(err.Error(), offline) {
+			t.Skipf("OpenTelemetry's SDK can't be downloaded: %v", err)
 		}
-		t.Fatalf("%v: %s", err, out)
 	}
+	noError(t, err)
 	return target
 }
 
