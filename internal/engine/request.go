@@ -5,6 +5,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -89,15 +91,21 @@ func (r *Request) Replan(t *target.Target) error {
 	return r.MakePlan()
 }
 
-// CountAlone makes Live place probes in the traced processes only, if their calls are only counted. It returns an error
-// if this machine, the processes or the program do not allow that, and nil if the request is not of that kind. The
-// kernel's counters are exact from Linux 6.12 on.
+// CountAlone makes Live place probes that only count calls in the traced processes only. Where calls are timed, these are the
+// probes of sampled functions, and it helps nobody unless other processes run the program. CountAlone returns an error if this
+// machine, the processes or the program do not allow that, and nil if the request is not of that kind. The kernel's counters
+// are exact from Linux 6.12 on.
 func (r *Request) CountAlone() error {
 	s, pids := &r.Source, r.Source.PIDs
 	s.Alone = false
+	samples := r.Probes.Mode == uprobe.Latency && s.Budget > 0 && !r.Plan.Filtered()
 	switch {
-	case r.Probes.Mode != uprobe.CountRecorded || len(pids) == 0 || s.Once || s.Limit > 0:
+	case r.Probes.Mode != uprobe.CountRecorded && !samples || len(pids) == 0 || s.Once || s.Limit > 0:
 		return nil
+	case samples && len(procfs.Running(r.Plan.Binary.File().Link())) <= len(pids):
+		return nil
+	case samples && slices.ContainsFunc(r.Plan.Funcs, func(p uprobe.Probe) bool { return strings.HasPrefix(p.Name, "runtime.") }):
+		return errors.New("the runtime's functions may have other probes at the same instructions")
 	case s.Fork || s.Among != nil:
 		return errors.New("processes that start later are traced, too")
 	case !r.Probes.Features.ExactHits:

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,11 +16,14 @@ import (
 //
 // The counters are exact as long as no other program probes the same instructions. So each time that it reads them, it
 // then looks for such programs. The calls since the last full search, which found none, may be of other processes.
+//
+// Where calls are timed, only the stretches that count sampled functions have such probes. No other probe of the session is
+// then at their instructions: a sampled function has no others, two functions never have the same address, and CountAlone
+// leaves out the functions with runtime probes.
 type tally struct {
 	armed   map[string]bool // the events that are armed in single processes, by name
 	last    [][]uint64      // the counters when they were last read
 	doubt   error           // why the counters may be wrong, nil if they are exact
-	counted map[int]bool    // the functions with calls from counters
 	unsure  map[int]uint64  // the calls of each function since the last full search
 	said    bool            // doubt was printed, and the probes were replaced
 	ended   bool            // all hits of the window were counted
@@ -43,7 +47,7 @@ func newTally(l *Live) *tally {
 	case l.opt.Verbose:
 		l.opt.Say("only the processes of -p have probes; the kernel counts their calls and records none")
 	}
-	t := &tally{armed: make(map[string]bool), last: l.from.Hits, counted: make(map[int]bool), unsure: make(map[int]uint64)}
+	t := &tally{armed: make(map[string]bool), last: l.from.Hits, unsure: make(map[int]uint64)}
 	for i, ev := range uprobe.TraceEvents(l.plan.Events) {
 		t.armed[l.plan.Events[i].Name] = ev.ArmsAlone()
 	}
@@ -52,7 +56,7 @@ func newTally(l *Live) *tally {
 
 // counting notes that probes were armed, or are about to be disarmed. Hits outside of this time are not calls.
 func (l *Live) counting(events []tracefs.Event, on bool) error {
-	if l.tally == nil {
+	if l.tally == nil || !slices.ContainsFunc(events, func(ev tracefs.Event) bool { return ev.ArmsAlone() }) {
 		return nil
 	}
 	profile, err := l.session.Profile()
@@ -88,7 +92,8 @@ func (l *Live) count(profile [][]uint64) {
 			}
 			fn := ev.Sites[k].Func
 			l.stream.AddHits(i, k, n)
-			t.counted[fn], t.unsure[fn] = true, t.unsure[fn]+n
+			l.counted[fn] += n
+			t.unsure[fn] += n
 		}
 	}
 	if t.last = profile; all && t.doubt == nil {
@@ -119,11 +124,13 @@ func (l *Live) findDoubt() (full bool, err error) {
 func (l *Live) findBreakpoints() error {
 	file, sites := l.plan.Binary.File(), []uint64(nil)
 	for _, ev := range uprobe.TraceEvents(l.plan.Events) {
-		if ev.ArmsAlone() && len(sites) < sitesAtEnd {
+		if ev.ArmsAlone() && len(sites) < sitesAtEnd && (l.tally == nil || l.tally.armed[ev.Name]) {
 			sites = append(sites, ev.Sites...)
 		}
 	}
-	sites = sites[:min(len(sites), sitesAtEnd)]
+	if sites = sites[:min(len(sites), sitesAtEnd)]; len(sites) == 0 {
+		return nil
+	}
 	others := slices.DeleteFunc(procfs.Running(file.Link()), func(pid int) bool { return slices.Contains(l.opt.PIDs, pid) })
 	for _, pid := range others[:min(len(others), processesPerCheck)] {
 		if found, _ := procfs.Breakpoints(pid, file.Inode(), sites, l.plan.Processor.Machine().Breakpoints); found > 0 {
@@ -159,8 +166,7 @@ func (m *sampler) recordInstead() error {
 	l, armed := m.l, m.l.tally.armed
 	l.tally.said, m.load.alone = true, false
 	l.session.Share()
-	clear(m.groups)
-	clear(l.tally.counted)
+	maps.DeleteFunc(m.groups, func(_ string, g *group) bool { return slices.Contains(m.watched, g) && l.plan.Mode != uprobe.Latency })
 	alone := make(map[int]bool)
 	for _, ev := range l.plan.Events {
 		for _, s := range ev.Sites {
@@ -194,6 +200,8 @@ func (m *sampler) recordInstead() error {
 			return err
 		}
 	}
-	l.opt.Say("%v: from now on each call is recorded", l.tally.doubt)
+	if l.plan.Mode != uprobe.Latency {
+		l.opt.Say("%v: from now on each call is recorded", l.tally.doubt)
+	}
 	return nil
 }

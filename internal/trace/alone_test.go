@@ -12,8 +12,8 @@ import (
 // TestTallyEnds checks that hits after the end of the window are not counted.
 func TestTallyEnds(t *testing.T) {
 	plan := planWith(1, []int{0})
-	l := &Live{window: window{plan: plan, stream: streamOf(t, plan, "")}}
-	l.tally = &tally{armed: map[string]bool{plan.Events[0].Name: true}, doubt: errors.New("doubt"), counted: make(map[int]bool), unsure: make(map[int]uint64)}
+	l := &Live{window: window{plan: plan, stream: streamOf(t, plan, "")}, counted: make(map[int]uint64)}
+	l.tally = &tally{armed: map[string]bool{plan.Events[0].Name: true}, doubt: errors.New("doubt"), unsure: make(map[int]uint64)}
 	for i, want := range []uint64{3, 5, 5} {
 		l.stopped = i == 1
 		if l.count([][]uint64{{[]uint64{3, 5, 9}[i]}}); l.stream.Begun(0) != want || l.tally.unsure[0] != want {

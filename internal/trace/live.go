@@ -40,8 +40,8 @@ type Options struct {
 	// Successors says that other sources trace the file that replaces the binary, so that this source does not
 	// report the replacement.
 	Successors bool
-	// Alone says that only the processes of PIDs get probes, if the kernel allows it. Then it counts their calls, and
-	// records none. Verbose prints a message which of both happens.
+	// Alone says that only the processes of PIDs get probes that only count, if the kernel allows it. Then it records none
+	// of these calls. Verbose prints a message which of both happens.
 	Alone, Verbose bool
 }
 
@@ -57,8 +57,9 @@ type Live struct {
 	armCtx              context.Context // the context of Arm
 	among               map[int]bool    // results of Filter.Among, by process
 	kernel              *kernelEvents
-	sampler             *sampler // nil if nothing is sampled
-	tally               *tally   // nil if all processes have the probes
+	sampler             *sampler       // nil if nothing is sampled
+	tally               *tally         // nil if all processes have all probes
+	counted             map[int]uint64 // the calls of each function that only the kernel's counters have shown
 	once                onceState
 	// The following fields belong to the periodic checks of the processes: the times of the last check, and of the last
 	// read that returned nothing. lives holds the processes that have hit probes. It drops a process once all of its
@@ -81,7 +82,7 @@ type Live struct {
 
 // NewLive returns a source that traces the functions of a plan. It does not touch the kernel before Arm.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, among: make(map[int]bool), lives: make(map[int]life), vanished: newProbeCheck(plan)}
+	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, among: make(map[int]bool), lives: make(map[int]life), counted: make(map[int]uint64), vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
 	l.kernel = newKernelEvents(&l.opt, plan.Sched)
@@ -270,7 +271,7 @@ const manySites = 5000
 
 // mark reads the clocks and, unless they include hits that a filter drops and are many, the counters.
 func (l *Live) mark() (tracefs.Mark, error) {
-	return l.session.Mark(l.opt.All() || l.opt.Alone || l.plan.Probes() <= manySites)
+	return l.session.Mark(l.opt.All() || l.opt.Alone && l.plan.Mode != uprobe.Latency || l.plan.Probes() <= manySites)
 }
 
 // Mark ends an interval. The stream yields [pairing.Marked] behind the last event of the interval.

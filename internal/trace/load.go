@@ -29,7 +29,7 @@ type load struct {
 
 	cpuTimes     *procfs.CPUTimes // of the traced processes
 	all          *procfs.CPUTimes // of all processes of the file, nil for a library
-	alone        bool             // only the traced processes have probes
+	alone        bool             // only the traced processes have probes that only count
 	cpu          time.Duration    // the program's CPU time at the last measurement
 	eventsRead   uint64           // number of events read at the last measurement
 	measuredAt   time.Time        // when the cost was last measured
@@ -134,12 +134,15 @@ func (w *load) update(now [][]uint64) (spent float64) {
 	clear(w.calls)
 	w.events = make(map[string]float64)
 	share := 1.0
-	if w.all != nil && !w.alone {
+	if w.all != nil {
 		_, all := w.all.Used(false)
 		share = min(float64(w.cpuTime())/max(float64(all), 1), 1)
 	}
 	for i := range now {
-		ev := &w.plan.Events[i]
+		ev, share := &w.plan.Events[i], share
+		if w.alone && len(ev.Args) == 0 && !ev.Recorded {
+			share = 1
+		}
 		for k, hits := range now[i] {
 			if i < len(w.last) {
 				hits -= min(hits, w.last[i][k])

@@ -90,7 +90,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
-	if l.tally != nil { // only measurements show calls
+	if l.tally != nil && !m.budget.Times { // only measurements show calls
 		m.load.longestPause = maxPause / 5
 	}
 	m.batchSize = max(BatchSites(share)*plan.RequestedFuncs()/max(plan.Probes()+plan.DeferredSites(), 1), 1)
@@ -250,7 +250,7 @@ func (m *sampler) exceedsBudget(now time.Time) bool {
 // overspent reports whether the probes of the present stretch cost more than planned: a function may have become hot.
 func (m *sampler) overspent() bool {
 	s := m.stretch
-	if s != nil && s.open && m.l.tally != nil && m.l.plan.Probes() <= uprobe.MaxGroupSize {
+	if s != nil && s.open && s.Kind != budget.Time && m.l.tally != nil && m.l.plan.Probes() <= uprobe.MaxGroupSize {
 		profile, _ := m.l.session.Profile() // the next measurement tries again
 		m.l.count(profile)
 	}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -108,19 +109,12 @@ func (m *sampler) close(s *stretch) error {
 }
 
 // addCalls adds sign times the number of calls of the stretch's functions until now to s.calls, once the stream has reached
-// the present, which is at by the trace clock. The kernel's counters show their calls already.
+// the present, which is at by the trace clock. The calls that the kernel's counters show meanwhile come later.
 func (m *sampler) addCalls(s *stretch, sign int, at uint64) {
-	begun := func(fn int) int { return sign * int(m.l.stream.Begun(fn)) }
-	calls := make(map[int]int)
-	for _, fn := range s.group.funcs {
-		calls[fn] = begun(fn)
-	}
+	now := maps.Clone(m.l.counted)
 	m.l.stream.Mark(at, func() {
-		for fn, n := range calls {
-			if m.l.tally == nil || !m.l.tally.counted[fn] {
-				n = begun(fn)
-			}
-			s.calls[fn] += n
+		for _, fn := range s.group.funcs {
+			s.calls[fn] += sign * int(m.l.stream.Begun(fn)+now[fn]-m.l.counted[fn])
 		}
 		s.ended = sign > 0
 	})

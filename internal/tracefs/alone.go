@@ -88,9 +88,8 @@ func (s *Session) Alone() (is bool, err error) { return s.only, s.why }
 // Share makes Arm arm events in all processes from now on. Events that are armed in single processes stay so until Disarm.
 func (s *Session) Share() { s.only = false }
 
-// ArmsAlone reports whether an event is armed in single processes, if Options.Alone is set. An event with Args needs a
-// record of each hit, and perf can't record.
-func (e *Event) ArmsAlone() bool { return len(e.Args) == 0 }
+// ArmsAlone reports whether an event is armed in single processes, if Options.Alone is set. Perf can't record.
+func (e *Event) ArmsAlone() bool { return len(e.Args) == 0 && !e.Recorded }
 
 // forks is the kernel's event of a new thread or process, and copiesMemory its filter for processes that do not share
 // their parent's memory: CLONE_VM, from include/uapi/linux/sched.h, is not set. Such a child has the breakpoints, too,

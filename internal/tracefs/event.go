@@ -30,6 +30,8 @@ type Event struct {
 	// PC is the fetcharg of the program counter. "@+OFFSET" in Fetch is replaced by a distance from the
 	// program counter. "" means "%ip", as on x86.
 	PC string
+	// Recorded says that each hit needs a record, although no Args are fetched.
+	Recorded bool
 
 	group string // the group of a kernel event, which has no other field than Name; "" for probes
 }

@@ -23,6 +23,8 @@ type Event struct {
 	Args   []tracefs.Arg `json:"args,omitempty"`   // the values to fetch at each site; Site.Fetch may replace their fetchargs
 	Filter string        `json:"filter,omitempty"` // see [tracefs.Event]
 	PC     string        `json:"-"`                // see [tracefs.Event]
+	// Recorded is as in [tracefs.Event].
+	Recorded bool `json:"-"`
 	// Fields gives the index of each fetched value in the words of a hit. Words is the number of words from
 	// Fields.Values on.
 	Fields Fields `json:"fields"`
@@ -77,7 +79,7 @@ func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))
 	for i := range of {
 		e := &of[i]
-		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, PC: e.PC}
+		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, PC: e.PC, Recorded: e.Recorded}
 		for _, s := range e.Sites {
 			events[i].Sites, events[i].Fetch = append(events[i].Sites, s.Offset), append(events[i].Fetch, s.Fetch)
 		}

@@ -141,7 +141,7 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		}
 		return ev
 	}
-	ev.Args, ev.Filter = c.fetch(sh.kind, sh.id), sh.filter
+	ev.Args, ev.Filter, ev.Recorded = c.fetch(sh.kind, sh.id), sh.filter, true
 	ev.Fields = fieldsOf(ev.Args)
 	n := len(ev.Args)
 	if (sh.kind <= EntryJump || sh.kind == Waiter) && c.plan.Stack > 0 {
