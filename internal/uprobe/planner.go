@@ -141,7 +141,7 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		}
 		return ev
 	}
-	ev.Args, ev.Filter, ev.Recorded = c.fetch(sh.kind, sh.id), sh.filter, true
+	ev.Args, ev.Filter = c.fetch(sh.kind, sh.id), sh.filter
 	ev.Fields = fieldsOf(ev.Args)
 	n := len(ev.Args)
 	if (sh.kind <= EntryJump || sh.kind == Waiter) && c.plan.Stack > 0 {
@@ -153,6 +153,7 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		ev.Fields.Values, ev.Words, ev.Faults = n, values.Words, c.plan.Features.Arrays
 		ev.Args = append(ev.Args, values.Args...)
 	}
+	ev.Recorded = len(ev.Args) == 0
 	return ev
 }
 
