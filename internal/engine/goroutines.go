@@ -121,7 +121,7 @@ func Executing(p *Process) (calls []stats.Location) {
 		return nil
 	}
 	for _, group := range s.Groups {
-		if group.State != stateNames[1] { // a new goroutine is runnable, and has not executed its function
+		if group.State != stateNames[pairing.StatusRunnable] { // a new goroutine is runnable, and has not executed its function
 			calls = append(calls, group.Stack...)
 		}
 	}
