@@ -48,8 +48,9 @@ func newTally(l *Live) *tally {
 		l.opt.Say("only the processes of -p have probes; the kernel counts their calls and records none")
 	}
 	t := &tally{armed: make(map[string]bool), last: l.from.Hits, unsure: make(map[int]uint64)}
-	for i, ev := range uprobe.TraceEvents(l.plan.Events) {
-		t.armed[l.plan.Events[i].Name] = ev.ArmsAlone()
+	for i := range l.plan.Events {
+		ev := &l.plan.Events[i]
+		t.armed[ev.Name] = ev.ArmsAlone()
 	}
 	return t
 }
@@ -123,12 +124,16 @@ func (l *Live) findDoubt() (full bool, err error) {
 // that does not use uprobe_events has placed it, such as bpftrace, or if they are children of a traced process.
 func (l *Live) findBreakpoints() error {
 	file, sites := l.plan.Binary.File(), []uint64(nil)
-	for _, ev := range uprobe.TraceEvents(l.plan.Events) {
-		if ev.ArmsAlone() && len(sites) < sitesAtEnd && (l.tally == nil || l.tally.armed[ev.Name]) {
-			sites = append(sites, ev.Sites...)
+	for i := range l.plan.Events {
+		ev := &l.plan.Events[i]
+		if !ev.ArmsAlone() || l.tally != nil && !l.tally.armed[ev.Name] {
+			continue
+		}
+		for k := 0; k < len(ev.Sites) && len(sites) < sitesAtEnd; k++ {
+			sites = append(sites, ev.Sites[k].Offset)
 		}
 	}
-	if sites = sites[:min(len(sites), sitesAtEnd)]; len(sites) == 0 {
+	if len(sites) == 0 {
 		return nil
 	}
 	others := slices.DeleteFunc(procfs.Running(file.Link()), func(pid int) bool { return slices.Contains(l.opt.PIDs, pid) })

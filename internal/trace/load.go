@@ -140,7 +140,7 @@ func (w *load) update(now [][]uint64) (spent float64) {
 	}
 	for i := range now {
 		ev, share := &w.plan.Events[i], share
-		if w.alone && len(ev.Args) == 0 && !ev.Recorded {
+		if w.alone && ev.ArmsAlone() {
 			share = 1
 		}
 		for k, hits := range now[i] {

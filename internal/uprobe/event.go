@@ -74,6 +74,11 @@ func Formats(of []Event) []parse.Format {
 	return formats
 }
 
+// ArmsAlone is as in [tracefs.Event].
+func (e *Event) ArmsAlone() bool {
+	return (&tracefs.Event{Args: e.Args, Recorded: e.Recorded}).ArmsAlone()
+}
+
 // TraceEvents converts events to the type of package tracefs.
 func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))

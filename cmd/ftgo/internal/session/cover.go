@@ -126,10 +126,14 @@ func (c *Cover) plan(r *run) (err error) {
 // began before the probes, and those in the samples. Most of the functions that run often are among these. They need no probes,
 // which would slow the program down until they are removed.
 func (c *Cover) executed(plan *uprobe.Plan) map[int]bool {
-	funcs, ran := make(map[*offsets.Func]bool), make(map[int]bool)
+	indexes, ran := make(map[*offsets.Func]int), make(map[int]bool)
+	for i, f := range plan.Funcs {
+		indexes[f.Func] = i
+	}
 	add := func(addr uint64) {
-		if f, ok := plan.Binary.FuncAt(addr); ok {
-			funcs[f] = true
+		f, _ := plan.Binary.FuncAt(addr) // nil if no function contains it
+		if i, planned := indexes[f]; planned {
+			ran[i] = true
 		}
 	}
 	for pid, samples := range c.samples {
@@ -145,11 +149,6 @@ func (c *Cover) executed(plan *uprobe.Plan) map[int]bool {
 			add(l.Addr)
 		}
 		_ = p.Close()
-	}
-	for i, f := range plan.Funcs {
-		if funcs[f.Func] {
-			ran[i] = true
-		}
 	}
 	return ran
 }
