@@ -80,6 +80,9 @@ func (c *Cover) Run(ctx context.Context) (err error) {
 	return err
 }
 
+// maxSampled limits the processes of which samples are taken, because each of their threads needs memory.
+const maxSampled = 10
+
 // plan resolves the target and plans one probe for each function.
 func (c *Cover) plan(r *run) (err error) {
 	defer c.Progress("reading " + c.Binary)()
@@ -94,13 +97,14 @@ func (c *Cover) plan(r *run) (err error) {
 	if q.Target, err = c.resolve(); err != nil {
 		return err
 	}
-	pids := c.PIDs
-	if len(pids) == 0 {
-		pids = procfs.Running(q.Target.Binary.File().Link())
-	}
 	c.samples = make(map[int]procfs.Samples)
-	for _, pid := range pids {
-		c.samples[pid] = procfs.StartSamples(pid)
+	for i, pid := range procfs.Running(q.Target.Binary.File().Link()) {
+		if c.samples[pid] = nil; i < maxSampled {
+			c.samples[pid] = procfs.StartSamples(pid)
+		}
+	}
+	if n := len(c.samples); len(c.PIDs) > 0 && n > len(c.PIDs) {
+		c.Say("%d processes execute %s: what any of them runs has run", n, c.Binary)
 	}
 	c.sources = q.Target.Sources()
 	q.Target.Funcs = slices.DeleteFunc(q.Target.Funcs, func(f *offsets.Func) bool { return c.sources[f].Name == "" })
