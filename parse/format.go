@@ -247,8 +247,12 @@ func (r *formats) decode(data []byte, ev *Event) bool {
 	args := ev.Args[:0]
 	for i := range e.args {
 		f := &e.args[i]
-		for at := f.at; at < f.at+f.size; at += f.word {
-			args = append(args, number(data[at:], f.word, f.signed))
+		words := data[f.at : f.at+f.size]
+		for ; f.word == 8 && len(words) > 0; words = words[8:] { // nearly all words have this size
+			args = append(args, binary.LittleEndian.Uint64(words))
+		}
+		for ; len(words) > 0; words = words[f.word:] {
+			args = append(args, number(words, f.word, f.signed))
 		}
 	}
 	ev.Args = args

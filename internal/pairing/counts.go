@@ -24,7 +24,7 @@ func (p *Stream) extend() {
 		for k := range ev.Sites {
 			sites[ev.Sites[k].Addr] = k
 		}
-		p.sites = append(p.sites, sites)
+		p.sites, p.recent = append(p.sites, sites), append(p.recent, 0)
 		p.account.sites = append(p.account.sites, make([]siteAccount, len(ev.Sites)))
 	}
 }

@@ -18,10 +18,13 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	}
 	p.proc.latest, p.loadBias = ev.Time, bias
 	pe := &p.plan.Events[ev.Format]
-	i, ok := p.sites[ev.Format][ev.Addr-bias]
-	if !ok {
-		p.account.unknown++
-		return
+	i, ok := p.recent[ev.Format], true
+	if pe.Sites[i].Addr != ev.Addr-bias {
+		if i, ok = p.sites[ev.Format][ev.Addr-bias]; !ok {
+			p.account.unknown++
+			return
+		}
+		p.recent[ev.Format] = i
 	}
 	if !p.Within(ev.Time) || p.limitReached() {
 		return

@@ -44,6 +44,7 @@ type Stream struct {
 	account            accounting
 	pairs              *pairs           // nil unless the plan is of a pair
 	sites              []map[uint64]int // the index of each site of an event, by address in the file
+	recent             []int            // the site of the latest hit of an event, from which the next hit often comes
 	spare              [][]uint64       // unused memory for the fetched words of calls
 	// The current event: the load bias of its process, its site, the number of its words with values, the faults in fetching
 	// them, and the sums of its goroutine or thread.
