@@ -17,6 +17,8 @@ type CPUTimes struct {
 	all, known time.Duration         // the results of the last call of Used
 	last       map[int]time.Duration // the CPU time of each process at the last call of Used
 	first      map[int][2]uint64     // the result of threads at the beginning
+	// Ended is set by Used if a process has ended since the call before: Used does not know its time since then.
+	Ended bool
 }
 
 // NewCPUTimes starts to measure processes. If pids is empty, it measures all processes that execute a file.
@@ -79,15 +81,16 @@ func (c *CPUTimes) Used(search bool) (all, known time.Duration) {
 	if search {
 		c.until = time.Time{}
 	}
-	now := c.times()
+	now, ended := c.times(), len(c.last)
 	for pid, used := range now {
 		before, found := c.last[pid]
 		c.all += used - before
 		if found {
 			c.known += used - before
+			ended--
 		}
 	}
-	c.last = now
+	c.last, c.Ended = now, c.Ended || ended > 0
 	return c.all, c.known
 }
 

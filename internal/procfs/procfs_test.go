@@ -115,6 +115,16 @@ func TestCPUTimes(t *testing.T) {
 	if all, known := NewCPUTimes(nil, "/none").Used(true); all != 0 || known != 0 {
 		t.Error("processes of no file have used something")
 	}
+	short := exec.Command("sleep", "1000")
+	fixture.NoError(t, short.Start())
+	c := NewCPUTimes([]int{os.Getpid(), short.Process.Pid}, "")
+	for _, want := range []bool{false, true} {
+		if c.Used(true); c.Ended != want {
+			t.Errorf("ended: %v, want %v", c.Ended, want)
+		}
+		_ = short.Process.Kill() // fails the second time
+		_ = short.Wait()         // always fails: it was killed
+	}
 }
 
 // TestWaiting checks the times of threads and the share that they wait for a CPU.

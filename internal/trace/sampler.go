@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"runtime"
 	"slices"
 	"time"
 
@@ -307,6 +308,10 @@ func (m *sampler) measure() {
 	m.load.eventsRead, m.load.measuredAt, m.load.cpu = m.l.stream.Events(), now, used
 	m.load.measurePause = min(2*m.load.measurePause, m.load.longestPause)
 	m.load.measureNext = now.Add(max(m.load.measurePause, time.Duration(float64(took)/measureShare)))
+	if m.load.cpuTimes.Ended { // it may have used all CPUs since the last measurement
+		m.load.cpuTimes.Ended = false
+		m.estimates.AddUnwatched(budget.Range{High: seconds * float64(runtime.NumCPU())}, 0, 0)
+	}
 	if s := m.stretch; s != nil {
 		s.cpuAround, s.secondsAround, s.spentAround = s.cpuAround+cpu, s.secondsAround+seconds, s.spentAround+spent
 		return
