@@ -12,9 +12,9 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// boundaryFuncs are functions of the standard library through which a program reaches the network, databases, files and
+// BoundaryFuncs are functions of the standard library through which a program reaches the network, databases, files and
 // other programs.
-var boundaryFuncs = []string{
+var BoundaryFuncs = []string{
 	"net/http.serverHandler.ServeHTTP", "net/http.(*Client).do", "net/http.(*Transport).roundTrip", "net/rpc.(*Client).Call",
 	"database/sql.(*DB).query", "database/sql.(*DB).exec", "net.(*Dialer).DialContext", "net.(*Resolver).lookupIPAddr",
 	"os.OpenFile", "os/exec.(*Cmd).Start", "crypto/tls.(*Conn).HandshakeContext",
@@ -23,8 +23,8 @@ var boundaryFuncs = []string{
 // fewFuncs is the number of functions below which a program's own module probably only calls other modules.
 const fewFuncs = 100
 
-// OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its own module, and
-// boundaryFuncs. Some patterns match nothing. If its own module contains fewer than fewFuncs functions, OwnFuncs adds the functions of other modules.
+// OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its own module. Some
+// patterns match nothing. If its own module contains fewer than fewFuncs functions, OwnFuncs adds the functions of other modules.
 func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	funcs := b.Funcs()
 	own := 0
@@ -47,7 +47,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 			patterns = append(patterns, first+"/*")
 		}
 	}
-	return append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
+	return append([]string{"main.*"}, patterns...)
 }
 
 // inOwnModule reports whether a package belongs to the program's own module.

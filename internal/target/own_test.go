@@ -9,26 +9,23 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestOwnFuncs checks that, without FUNC, the functions of main, of the program's own module and boundaryFuncs are selected,
-// and that none counts as named.
+// TestOwnFuncs checks that, without FUNC, the functions of main, of the program's own module and with Beyond BoundaryFuncs,
+// are selected, and that none counts as named.
 func TestOwnFuncs(t *testing.T) {
-	for program, want := range map[string][]string{
-		"lookup": {"main.*"},
-		"httpd":  {"main.*", "net/http.serverHandler.ServeHTTP", "net/http.(*Client).do"},
-	} {
-		q := &Query{Binary: fixture.Build(t, program), OwnFuncs: true}
+	for _, beyond := range [][]string{nil, BoundaryFuncs} {
+		q := &Query{Binary: fixture.Build(t, "httpd"), OwnFuncs: true, Beyond: beyond}
 		found, err := q.Resolve(func(string, ...any) {})
 		fixture.NoError(t, err)
 		defer found.Binary.Close()
-		patterns := OwnFuncs(found.Binary)
-		for _, p := range want {
-			if !slices.Contains(patterns, p) {
-				t.Errorf("%s: no %s in %q", program, p, patterns)
-			}
+		selected := func(name string) bool {
+			return slices.ContainsFunc(found.Funcs, func(f *offsets.Func) bool { return f.Name == name })
+		}
+		if !selected("main.main") || selected("net/http.serverHandler.ServeHTTP") != (beyond != nil) {
+			t.Errorf("Beyond %q: wrong functions of %d", beyond, len(found.Funcs))
 		}
 		for _, f := range found.Funcs {
 			if found.Roles[f].Named || strings.HasPrefix(f.Name, "runtime.") {
-				t.Errorf("%s: %s is selected, role %+v", program, f.Name, found.Roles[f])
+				t.Errorf("%s is selected, role %+v", f.Name, found.Roles[f])
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (t *Target) load(say Say, q *Query) error {
 		return nil
 	}
 	t.ownFuncs = true
-	for _, text := range OwnFuncs(t.Binary) {
+	for _, text := range append(OwnFuncs(t.Binary), q.Beyond...) {
 		p, err := compile(text, false)
 		if err != nil {
 			return err

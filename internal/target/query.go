@@ -37,9 +37,9 @@ type Query struct {
 	Opened *os.File
 	Processes
 	Matching
-	// Funcs are the FUNC arguments. OwnFuncs: if no FUNC is given, the func [OwnFuncs] selects the functions.
-	Funcs    []string
-	OwnFuncs bool
+	// Funcs are the FUNC arguments. OwnFuncs: if no FUNC is given, the func [OwnFuncs] selects the functions, and Beyond adds patterns.
+	Funcs, Beyond []string
+	OwnFuncs      bool
 	// Inside is the pattern of --inside, or "".
 	Inside string
 	// From and To are the FUNCs of --from and --to, which select a [Pair], or "". Then there are no other FUNC arguments.

@@ -24,8 +24,9 @@ type Source struct {
 // Sources returns the places of all functions that source files in Go contain. It leaves out functions that the compiler or
 // the linker generated.
 //
-// The name of a function does not always have the package of its file: //go:linkname can give it another one. So the package of a
-// directory is that of most functions in it.
+// The name of a function does not always have the package of its file: //go:linkname can give it another one, and so can the
+// function into which the compiler inlined the one around a literal. So the package of a directory is that of most declared
+// functions in it. Sources leaves out literals in a directory without them.
 func (t *Target) Sources() map[*offsets.Func]Source {
 	all, in := make(map[*offsets.Func]Source), t.Binary.Internals()
 	inlined, _ := in.Inlined() // none before Go 1.12
@@ -43,7 +44,10 @@ func (t *Target) Sources() map[*offsets.Func]Source {
 			continue
 		}
 		key := [2]string{dir, name.Package}
-		if counts[key]++; counts[key] > counts[[2]string{dir, of[dir]}] {
+		if name.Nesting() == 0 {
+			counts[key]++
+		}
+		if counts[key] > counts[[2]string{dir, of[dir]}] {
 			of[dir] = name.Package
 		}
 		if !name.Generated() && !t.isWrapper(f) {
@@ -53,9 +57,13 @@ func (t *Target) Sources() map[*offsets.Func]Source {
 	}
 	for f, s := range all {
 		dir, base := path.Split(s.File)
-		if of[dir] != "main" {
+		switch main := in.MainPath(); {
+		case of[dir] == "":
+			delete(all, f)
+			continue
+		case of[dir] != "main":
 			s.File = of[dir] + "/" + base
-		} else if main := in.MainPath(); main != "" && main != "command-line-arguments" { // which stands for single files
+		case main != "" && main != "command-line-arguments": // which stands for single files
 			s.File = main + "/" + base
 		}
 		all[f] = s

@@ -2,6 +2,9 @@ package target
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,6 +39,36 @@ func TestSources(t *testing.T) {
 		// A push by //go:linkname has the name of another package: internal/poll.runtime_pollOpen.
 		if at := found["internal/poll.runtime_pollOpen"]; !strings.HasPrefix(at, "runtime/netpoll.go:") || found["main.init"] != "" {
 			t.Errorf("flags %q: internal/poll.runtime_pollOpen at %q, main.init at %q", flags, at, found["main.init"])
+		}
+	}
+}
+
+// TestSourcesElsewhere checks that a literal is not placed in the package of the function that its own function was inlined into.
+func TestSourcesElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	fixture.NoError(t, os.Mkdir(filepath.Join(dir, "opt"), 0o755))
+	for name, text := range map[string]string{
+		"go.mod":     "module own.test/own\n\ngo 1.21\n",
+		"opt/opt.go": "package opt\n\nfunc Set(n int) func(*int) { return func(p *int) { *p = n } }\n",
+		"main.go": "package main\n\nimport \"own.test/own/opt\"\n\nvar x int\n\nvar all []func(*int)\n\n" +
+			"func main() {\n\tall = append(all, opt.Set(1))\n\tfor _, f := range all {\n\t\tf(&x)\n\t}\n}\n",
+	} {
+		fixture.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	build := exec.Command("go", "build", "-o", "own", ".")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := offsets.Open(filepath.Join(dir, "own"))
+	fixture.NoError(t, err)
+	defer b.Close()
+	if _, ok := b.Lookup("main.main.Set.func1"); !ok {
+		t.Skip("this compiler does not inline opt.Set")
+	}
+	for _, s := range (&Target{Binary: b}).Sources() {
+		if strings.HasSuffix(s.File, "/opt.go") {
+			t.Errorf("%s is at %s", s.Name, s.File)
 		}
 	}
 }

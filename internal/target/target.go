@@ -159,6 +159,9 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 		}
 		known += fmt.Sprintf("; without debug information no name is known: say goarg1:string, or all types, as in '%s(%skey string) (n int, err error)'", f.Name, receiver)
 	}
+	if last, ok := LastError(sig); ok && name == "err" { // err alone is the text
+		known += "; for a part of the error say " + last.Name + strings.TrimPrefix(path, name)
+	}
 	return usagef("%s has no variable %q (want %s)", f.Name, name, known)
 }
 

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
+	"testing"
 	"time"
 
 	"github.com/google/pprof/profile"
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // stacks returns the stacks of two functions, with inlined callers, unknown callers and hostile names.
@@ -63,4 +66,15 @@ func pprofStacks(b *bytes.Buffer, stacks []stats.StackRow) error {
 	p.TimeNanos = 0 // its text would depend on the time zone
 	_, err = fmt.Fprintf(b, "Began: %d\n%s", began, p)
 	return err
+}
+
+// TestProfiledPath checks that a profile of a process names the program's file, not its link in /proc.
+func TestProfiledPath(t *testing.T) {
+	b, err := offsets.Open("/proc/self/exe")
+	fixture.NoError(t, err)
+	defer b.Close()
+	want, err := os.Executable()
+	if p := NewProfiled(b, b.Funcs()[0].Addr, time.Now()); err != nil || p.Path != want {
+		t.Errorf("path %q, want %q (%v)", p.Path, want, err)
+	}
 }

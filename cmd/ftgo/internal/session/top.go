@@ -14,12 +14,13 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // Top is the command top: a full screen, or with -o a stream of its numbers.
 func (o *Options) Top(ctx context.Context) error {
-	o.OwnFuncs, o.Errors, o.Summaries, o.OnlyUser = true, true, true, true
+	o.OwnFuncs, o.Beyond, o.Errors, o.Summaries, o.OnlyUser = true, target.BoundaryFuncs, true, true, true
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
