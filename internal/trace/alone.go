@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -121,7 +123,8 @@ func (l *Live) findDoubt() (full bool, err error) {
 }
 
 // findBreakpoints returns an error if other processes of the file have one of the breakpoints. They have it if a program
-// that does not use uprobe_events has placed it, such as bpftrace, or if they are children of a traced process.
+// that does not use uprobe_events has placed it, such as bpftrace, or if they are children of a traced process. This process
+// maps the code, so that it has the breakpoints of processes that live too shortly to be found.
 func (l *Live) findBreakpoints() error {
 	file, sites := l.plan.Binary.File(), []uint64(nil)
 	for i := range l.plan.Events {
@@ -136,9 +139,21 @@ func (l *Live) findBreakpoints() error {
 	if len(sites) == 0 {
 		return nil
 	}
+	unmap, err := procfs.MapCode(file.Link(), slices.Max(sites)+1)
+	if err != nil {
+		return fmt.Errorf("look for other tracers: %w", err)
+	}
+	defer unmap()
+	hasAny := func(pid int) bool {
+		found, _ := procfs.Breakpoints(pid, file.Inode(), sites, l.plan.Processor.Machine().Breakpoints)
+		return found > 0
+	}
+	if hasAny(os.Getpid()) {
+		return errors.New("each process of the same program has breakpoints at the same instructions")
+	}
 	others := slices.DeleteFunc(procfs.Running(file.Link()), func(pid int) bool { return slices.Contains(l.opt.PIDs, pid) })
 	for _, pid := range others[:min(len(others), processesPerCheck)] {
-		if found, _ := procfs.Breakpoints(pid, file.Inode(), sites, l.plan.Processor.Machine().Breakpoints); found > 0 {
+		if hasAny(pid) {
 			return fmt.Errorf("process %d of the same program has breakpoints at the same instructions", pid)
 		}
 	}
