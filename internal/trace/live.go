@@ -56,6 +56,7 @@ type Live struct {
 	vanished            probeCheck
 	armCtx              context.Context // the context of Arm
 	among               map[int]bool    // results of Filter.Among, by process
+	sole                int             // the only process seen so far, 0 for none, -1 for several
 	kernel              *kernelEvents
 	sampler             *sampler       // nil if nothing is sampled
 	tally               *tally         // nil if all processes have all probes

@@ -16,14 +16,10 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// findProcess implements Of of [pairing.Options]. It begins to record the kernel events of the process. The process of
-// a thread that has ended is unknown; if -p has only one PID without --fork, it is that PID.
+// findProcess implements Of of [pairing.Options]. It begins to record the kernel events of the process.
 func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
 	opt, k := &l.opt, l.kernel
-	pid = l.session.Process(tid, printed)
-	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
-		pid = opt.PIDs[0]
-	}
+	pid = l.orSole(l.session.Process(tid, printed))
 	among := l.isAmong(pid)
 	if among {
 		k.follow(pid)
@@ -37,6 +33,23 @@ func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
 		k.selected[pid] = true
 	}
 	return pid, selected
+}
+
+// orSole returns pid. The process of a thread that has ended is unknown, which is 0, if the kernel has not saved it (before
+// Linux 4.14). Then orSole returns the PID of -p, if there is one without --fork, or while a program runs that ftgo has started,
+// the only process that has been seen. With 0, ftgo would not find the begin of a call or of a pair on another thread.
+func (l *Live) orSole(pid int) int {
+	switch {
+	case pid == 0 && len(l.opt.PIDs) == 1 && !l.opt.Fork:
+		return l.opt.PIDs[0]
+	case pid == 0 && l.program != nil:
+		return max(l.sole, 0)
+	case pid != 0 && l.sole == 0:
+		l.sole = pid
+	case pid != 0 && l.sole != pid:
+		l.sole = -1 // several
+	}
+	return pid
 }
 
 // isAmong calls Filter.Among once for each process, and caches the result.
