@@ -200,19 +200,14 @@ func (h *host) features(f *tracefs.FS) []Finding {
 	if _, err := os.ReadFile(file(f, "README")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []Finding{Unknown.of("not to be seen without permission").as("features")}
 	}
-	instances := OK.of("each run has its own")
-	if !has(f, "instances") {
-		instances = Missing.of("since Linux 3.10: without them runs disturb each other")
-	}
-	findings := []Finding{instances.as("instances"), h.clock(f).as("clock")}
-	have := f.Features()
+	findings, have := []Finding{h.clock(f).as("clock")}, f.Features()
 	for _, c := range []struct {
 		check string
 		has   bool
 		good  string
 		less  string // the text of the warning if the kernel lacks the feature
 	}{
-		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so"},
+		{"instances", have.Instances && has(f, "instances"), "each run has its own", "since Linux 3.14: runs take the top level, and --force to say so"},
 		{"fetching", have.Memory, "values are fetched from memory", "since Linux 3.14: registers only, which is enough for count and trace --entries"},
 		{"append", have.Append, "one event has many sites", "since Linux 5.4: an event a site, each of which takes long to remove"},
 		{"push", have.PushEmulated, "a probed push of a register is emulated", "since Linux 5.4: entries are probed at the jump of the stack check, which is emulated"},
