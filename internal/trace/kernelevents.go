@@ -2,7 +2,6 @@ package trace
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -284,9 +283,4 @@ func (k *kernelEvents) addTask(ev *pairing.KernelEvent, task int, thread bool) {
 		delete(k.tasks, task)
 		delete(k.selected, task)
 	}
-}
-
-// anyAlive reports whether any selected process lives. It returns false if it does not learn of new threads.
-func (k *kernelEvents) anyAlive() bool {
-	return k.learns && slices.ContainsFunc(slices.Collect(maps.Keys(k.selected)), procfs.Alive)
 }

@@ -97,7 +97,7 @@ func decode(w uint32) (o operands, known bool) {
 	if classify(w) == undefined {
 		return o, false
 	}
-	return match(&groups, w, unlisted)(w)
+	return match(&groups, w, func(uint32) (o operands, known bool) { return o, false })(w)
 }
 
 // The registers of a word, named as in the manual.
@@ -106,8 +106,6 @@ func rd(w uint32) uint32 { return w & 31 }
 func rn(w uint32) uint32 { return w >> 5 & 31 }
 func ra(w uint32) uint32 { return w >> 10 & 31 }
 func rm(w uint32) uint32 { return w >> 16 & 31 }
-
-func unlisted(uint32) (o operands, known bool) { return o, false }
 
 // writesD returns the operands of instructions that write the general register D and access no memory.
 func writesD(w uint32) (operands, bool) { return operands{writes: general(rd(w))}, true }

@@ -176,11 +176,8 @@ func NewProfiled(b *offsets.Binary, addr uint64, began time.Time) Profiled {
 	file := b.File()
 	p := Profiled{Path: file.Path(), BuildID: file.BuildID(), Began: began}
 	p.Start, p.Limit, p.Offset = file.Segment(addr)
-	if name, err := os.Readlink(p.Path); err == nil { // of /proc/PID/exe, which viewers could not open after the process
-		a, _ := os.Stat(name)
-		if b, _ := os.Stat(p.Path); os.SameFile(a, b) {
-			p.Path = name
-		}
+	if name, err := os.Readlink(p.Path); err == nil && path.IsAbs(name) { // of /proc/PID/exe; viewers compare build IDs
+		p.Path = name
 	}
 	return p
 }

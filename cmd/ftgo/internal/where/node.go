@@ -34,9 +34,6 @@ func comparison(op string) bool { return operators[op].inverse != "" }
 // equality reports whether an operator is == or !=. These need no order of their operands.
 func equality(op string) bool { return op == "==" || op == "!=" }
 
-// flipped returns the comparison that has the result of op after its operands were exchanged: > for <.
-func flipped(op string) string { return strings.NewReplacer("<", ">", ">", "<").Replace(op) }
-
 // holds evaluates a comparison of operands whose order is -1, 0 or 1.
 func holds(op string, order int) Truth {
 	return truth(strings.Contains(op, "<=>"[order+1:order+2]) != (op == "!="))

@@ -66,7 +66,7 @@ func (s splitter) condition(n *node, not bool) (text string, ok bool) {
 		return s.comparison(either(not, "==", "!="), n, truthOperand(False))
 	case comparison(op):
 		if x.constant() {
-			op, x, y = flipped(op), y, x
+			op, x, y = strings.NewReplacer("<", ">", ">", "<").Replace(op), y, x
 		}
 		if not {
 			op = operators[op].inverse
