@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/arch/amd64"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
@@ -22,7 +23,7 @@ func pairStream(yield func(*Item) bool) *Stream {
 	plan := &uprobe.Plan{Processor: amd64.Processor, Options: uprobe.Options{To: &uprobe.Probe{}}}
 	plan.Funcs = []uprobe.Probe{{Func: &offsets.Func{Name: "way"}}}
 	for i, kinds := range [][]uprobe.Kind{{uprobe.Entry, uprobe.EntryJump}, {uprobe.Arrival, uprobe.ArrivalJump}} {
-		ev := uprobe.Event{Name: fmt.Sprint(i), Fields: fields}
+		ev := uprobe.Event{Event: tracefs.Event{Name: fmt.Sprint(i)}, Fields: fields}
 		for k, kind := range kinds {
 			ev.Sites = append(ev.Sites, uprobe.Site{Kind: kind, Addr: uint64(0x1000*(i+1) + k), Cond: amd64.Processor.Machine().Passed})
 		}

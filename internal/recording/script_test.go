@@ -21,8 +21,8 @@ func exampleScript() *Script {
 	}
 	return &Script{
 		About: About{Version: "'$HOME' \\ `id`", Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}, Plan: &uprobe.Plan{Processor: amd64.Processor, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "it's.`f`"}}}, Events: []uprobe.Event{
-			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: first, Filter: "sp > 1"},
-			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uprobe.Site{
+			{Event: tracefs.Event{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Filter: "sp > 1"}, Sites: first},
+			{Event: tracefs.Event{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}}, Sites: []uprobe.Site{
 				{Offset: 0x10, Fetch: []string{"$stack"}}, {Offset: 0x20, Fetch: []string{"+8(%sp)"}},
 			}},
 		}}},

@@ -81,7 +81,7 @@ func StartCoverage(ctx context.Context, fs *tracefs.FS, plan *uprobe.Plan, ran m
 func (c *Coverage) newEvents(lists [][]uprobe.Site) []tracefs.Event {
 	_, nonce, _ := strings.Cut(c.plan.Events[0].Name, "_")
 	for _, list := range lists {
-		c.events = append(c.events, uprobe.Event{Name: fmt.Sprintf("n%d_%s", c.made, nonce), Sites: list})
+		c.events = append(c.events, uprobe.Event{Event: tracefs.Event{Name: fmt.Sprintf("n%d_%s", c.made, nonce)}, Sites: list})
 		c.made++
 	}
 	return uprobe.TraceEvents(c.events[len(c.events)-len(lists):])

@@ -16,22 +16,22 @@ import (
 // Event is one event of uprobe_events: a name, the values that it fetches, and the sites where it fires. All events
 // are plain ("p:") probes.
 type Event struct {
-	Name string // a C identifier of at most 63 bytes, unique in its group
-	Args []Arg  // fetched at every site
+	Name string `json:"name"`           // a C identifier of at most 63 bytes, unique in its group
+	Args []Arg  `json:"args,omitempty"` // fetched at every site
 	// Fetch[i], if it exists and is not nil, replaces the Fetch of each of Args at Sites[i]. Names and types of
 	// arguments are the same at all sites.
-	Fetch [][]string
+	Fetch [][]string `json:"-"`
 	// Sites are file offsets of instructions. Several sites need a kernel that appends probes to an event
 	// ([Features].Append).
-	Sites []uint64
+	Sites []uint64 `json:"-"`
 	// Filter is an expression that the kernel evaluates for each hit. If it is false, the hit is counted, but
 	// not recorded. An empty filter records all hits.
-	Filter string
+	Filter string `json:"filter,omitempty"`
 	// PC is the fetcharg of the program counter. "@+OFFSET" in Fetch is replaced by a distance from the
 	// program counter. "" means "%ip", as on x86.
-	PC string
+	PC string `json:"-"`
 	// Recorded says that each hit needs a record, although no Args are fetched.
-	Recorded bool
+	Recorded bool `json:"-"`
 
 	group string // the group of a kernel event, which has no other field than Name; "" for probes
 }

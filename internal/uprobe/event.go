@@ -19,12 +19,8 @@ import (
 
 // Event is an event of tracefs, in a [Plan]. Recordings contain the fields that have JSON names.
 type Event struct {
-	Name   string        `json:"name"`             // a C identifier, longer than a thread's name
-	Args   []tracefs.Arg `json:"args,omitempty"`   // the values to fetch at each site; Site.Fetch may replace their fetchargs
-	Filter string        `json:"filter,omitempty"` // see [tracefs.Event]
-	PC     string        `json:"-"`                // see [tracefs.Event]
-	// Recorded is as in [tracefs.Event].
-	Recorded bool `json:"-"`
+	// Event has a name that is longer than a thread's. Its Sites and Fetch are empty, see [TraceEvents].
+	tracefs.Event
 	// Fields gives the index of each fetched value in the words of a hit. Words is the number of words from
 	// Fields.Values on.
 	Fields Fields `json:"fields"`
@@ -74,17 +70,12 @@ func Formats(of []Event) []parse.Format {
 	return formats
 }
 
-// ArmsAlone is as in [tracefs.Event].
-func (e *Event) ArmsAlone() bool {
-	return (&tracefs.Event{Args: e.Args, Recorded: e.Recorded}).ArmsAlone()
-}
-
-// TraceEvents converts events to the type of package tracefs.
+// TraceEvents returns the events with the offsets of their sites.
 func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))
 	for i := range of {
 		e := &of[i]
-		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, PC: e.PC, Recorded: e.Recorded}
+		events[i] = e.Event
 		for _, s := range e.Sites {
 			events[i].Sites, events[i].Fetch = append(events[i].Sites, s.Offset), append(events[i].Fetch, s.Fetch)
 		}

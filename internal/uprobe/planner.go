@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -126,7 +127,7 @@ func (c *planner) sharesReturnEvent(sh shape) bool {
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f", Arrival: "q", ArrivalJump: "h"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
-	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.earlier+i, c.nonce), PC: c.machine.PC.Fetch()}
+	ev := Event{Event: tracefs.Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.earlier+i, c.nonce), PC: c.machine.PC.Fetch()}}
 	if !c.plan.identifies() || sh.kind.Counts() {
 		// The kernel counts all hits, and records only hits that are not calls. Most kinds have no such hits:
 		// their filter is always false.

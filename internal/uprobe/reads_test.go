@@ -36,7 +36,7 @@ func TestFaults(t *testing.T) {
 		{"half a pointer", "%ax:s64 +0(%ax):s32 +0(+0(%ax)):s64", []uint64{ok, 0, 0}, 0, 1},
 		{"static", "@+16:s64 +0(@+16):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
 	} {
-		e := Event{Faults: true, Args: words("sp", "%sp"), Fields: noFields}
+		e := Event{Event: tracefs.Event{Args: words("sp", "%sp")}, Faults: true, Fields: noFields}
 		e.Fields.SP, e.Fields.Values = 0, 1
 		for text := range strings.FieldsSeq(c.fetch) {
 			fetch, typ, _ := strings.Cut(text, ":")
