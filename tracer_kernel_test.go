@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -77,7 +78,13 @@ func rows(r *ftgo.Report) string {
 // TestKernelReports checks that reports come at an interval, each with the totals since the beginning.
 func TestKernelReports(t *testing.T) {
 	tracetest.Kernel(t)
-	tracer := &ftgo.Tracer{Command: exec.Command(fixture.Build(t, "greet"), "-n", "20", "-every", "20ms"), Funcs: []string{"main.add"}}
+	cmd := exec.Command(fixture.Build(t, "asked"), "wait") // for a line, and then for the end of its input
+	in, out, err := os.Pipe()
+	fixture.NoError(t, err)
+	defer in.Close()
+	fmt.Fprintln(out)
+	cmd.Stdin = in
+	tracer := &ftgo.Tracer{Command: cmd, Funcs: []string{"main.held"}}
 	var latest *ftgo.Report
 	several := 0
 	for r, err := range tracer.Reports(t.Context(), 50*time.Millisecond) {
@@ -86,7 +93,9 @@ func TestKernelReports(t *testing.T) {
 			t.Errorf("%+v comes behind %+v", r, latest)
 		}
 		latest = r
-		several++
+		if several++; several == 2 {
+			out.Close()
+		}
 	}
 	f := latest.Funcs[0]
 	if several < 2 || f.Calls != 20 || f.Completed != 20 || f.Sum <= 0 || f.Latency.AtMost(time.Hour) != 20 || f.Latency.AtMost(0) != 0 || f.Latency.Quantile(1) > f.Sum {
