@@ -31,7 +31,7 @@ func traced(t *testing.T, flags ...string) string {
 
 // TestKernelTraceIDs checks the trace ID of each of 10,000 requests against the program's own, in a stripped program, too.
 func TestKernelTraceIDs(t *testing.T) {
-	tracetest.LongKernel(t)
+	tracetest.Needs(t, tracetest.LongKernel(t).Features().Arrays, "room for many words (Linux 4.20)")
 	const requests = 10_000
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		target, rows := traced(t, flags...), filepath.Join(t.TempDir(), "rows")
@@ -71,7 +71,7 @@ func TestKernelTraceIDs(t *testing.T) {
 // TestKernelJoinedSpans checks that the spans of calls are in the traces of the program: a call is below the span of the
 // program that it began in, or below the call around it.
 func TestKernelJoinedSpans(t *testing.T) {
-	tracetest.LongKernel(t)
+	tracetest.Needs(t, tracetest.LongKernel(t).Features().Arrays, "room for many words (Linux 4.20)")
 	const requests = 1000
 	target, c := traced(t), collector.New()
 	defer c.Close()
