@@ -277,11 +277,11 @@ func (l *Live) mark() (tracefs.Mark, error) {
 
 // Mark ends an interval. The stream yields [pairing.Marked] behind the last event of the interval.
 func (l *Live) Mark() error {
+	l.sampler.update() // reads the counters, too: later readings must be later than it
 	now, err := l.mark()
 	if err != nil {
 		return err
 	}
-	l.sampler.update()
 	l.count(now.Hits)
 	l.stream.Mark(now.Ticks, func() { l.intervalEnd = &now })
 	return nil
