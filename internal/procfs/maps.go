@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Mapping is a range of a process's addresses.
@@ -185,18 +183,6 @@ func Breakpoints(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (f
 		}
 	}
 	return found, missing
-}
-
-// MapCode maps the beginning of a file like a process that executes it. The kernel then places the breakpoints that such a process
-// gets in this process as well (uprobe_mmap in kernel/events/uprobes.c, Linux 6.18).
-func MapCode(path string, size uint64) (unmap func(), err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	code, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE)
-	return func() { _ = unix.Munmap(code) }, err
 }
 
 // mappedAt returns the address of a file's offset in a process. It also finds offsets over which the process has mapped

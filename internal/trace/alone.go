@@ -1,11 +1,11 @@
 package trace
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -139,22 +139,16 @@ func (l *Live) findBreakpoints() error {
 	if len(sites) == 0 {
 		return nil
 	}
-	unmap, err := procfs.MapCode(file.Link(), slices.Max(sites)+1)
+	code, err := file.Map()
 	if err != nil {
-		return fmt.Errorf("look for other tracers: %w", err)
+		return fmt.Errorf("map %s to find other tracers: %w", file.Path(), err)
 	}
-	defer unmap()
-	hasAny := func(pid int) bool {
-		found, _ := procfs.Breakpoints(pid, file.Inode(), sites, l.plan.Processor.Machine().Breakpoints)
-		return found > 0
-	}
-	if hasAny(os.Getpid()) {
-		return errors.New("each process of the same program has breakpoints at the same instructions")
-	}
+	defer syscall.Munmap(code)
 	others := slices.DeleteFunc(procfs.Running(file.Link()), func(pid int) bool { return slices.Contains(l.opt.PIDs, pid) })
-	for _, pid := range others[:min(len(others), processesPerCheck)] {
-		if hasAny(pid) {
-			return fmt.Errorf("process %d of the same program has breakpoints at the same instructions", pid)
+	for _, pid := range append(others[:min(len(others), processesPerCheck)], os.Getpid()) {
+		if found, _ := procfs.Breakpoints(pid, file.Inode(), sites, l.plan.Processor.Machine().Breakpoints); found > 0 {
+			who := map[bool]string{true: "each process", false: fmt.Sprint("process ", pid)}[pid == os.Getpid()]
+			return fmt.Errorf("%s of the same program has breakpoints at the same instructions", who)
 		}
 	}
 	return nil

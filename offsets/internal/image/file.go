@@ -50,6 +50,11 @@ func (m *Image) Path() string { return m.path }
 // Link returns a path in /proc that refers to the open file, even if the original path now refers to another one.
 func (m *Image) Link() string { return fmt.Sprintf("/proc/self/fd/%d", m.file.Fd()) }
 
+// Map maps the file like a process that executes it. The kernel places the same breakpoints there (uprobe_mmap in kernel/events/uprobes.c).
+func (m *Image) Map() ([]byte, error) {
+	return unix.Mmap(int(m.file.Fd()), 0, int(m.stat.Size), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE)
+}
+
 // Inode returns the inode number of the file.
 func (m *Image) Inode() uint64 { return m.stat.Ino }
 
