@@ -74,7 +74,7 @@ func ParseCovers(texts ...[]byte) (Cover, error) {
 		end := 0
 		for i := range file.Blocks {
 			b := &file.Blocks[i]
-			if b.Count = min(max(b.Count, 0), 1); place(b.StartLine, b.StartCol) < end {
+			if b.Count, b.NumStmt = min(max(b.Count, 0), 1), min(b.NumStmt, math.MaxInt32); place(b.StartLine, b.StartCol) < end {
 				return nil, fmt.Errorf("blocks of %s overlap in line %d: the profiles are of different builds", file.FileName, b.StartLine)
 			}
 			end = place(b.EndLine, b.EndCol)

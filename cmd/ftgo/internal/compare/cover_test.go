@@ -100,6 +100,10 @@ func TestAgainst(t *testing.T) {
 	if ran, all := now.Share(); ran != 3 || all != 4 {
 		t.Errorf("share %d of %d, want 3 of 4", ran, all)
 	}
+	huge, err := ParseCovers([]byte("mode: set\na.go:1.1,2.1 9223372036854775807 1\na.go:3.1,4.1 9223372036854775807 0\n"))
+	if ran, all := huge.Share(); err != nil || ran <= 0 || all != 2*ran {
+		t.Errorf("%d of %d, %v", ran, all, err)
+	}
 }
 
 func FuzzParseCovers(f *testing.F) {
