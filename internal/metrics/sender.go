@@ -174,10 +174,8 @@ func (s *sender) run(ctx context.Context) {
 			if s.finish(&o, m, failures); !o.retry {
 				break
 			}
-			// The wait doubles with each failure. A random part of up to a half is subtracted, so that the clients of a collector do
-			// not all retry at the same time.
-			wait, interrupt := min(minBackoff<<min(failures-1, 10), maxBackoff), closing
-			if wait -= rand.N(wait / 2); o.after > 0 { // the collector allows no earlier request, not even when the sender closes
+			wait, interrupt := backoff(failures), closing
+			if o.after > 0 { // the collector allows no earlier request, not even when the sender closes
 				wait, interrupt = o.after, nil
 			}
 			select {
@@ -193,6 +191,13 @@ func (s *sender) run(ctx context.Context) {
 
 // Waits before a retry: after the first failure, and the longest.
 const minBackoff, maxBackoff = time.Second, 30 * time.Second
+
+// backoff returns the wait after a number of failures in a row. It doubles with each failure. A random part of up to a
+// half is subtracted, so that the clients of a collector do not all retry at the same time.
+func backoff(failures int) time.Duration {
+	wait := min(minBackoff<<min(failures-1, 10), maxBackoff)
+	return wait - rand.N(wait/2)
+}
 
 // next waits for a message and returns it. ok is false if the sender was closed and the queue is empty.
 func (s *sender) next() (m message, ok bool) {

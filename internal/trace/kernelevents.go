@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -283,4 +284,9 @@ func (k *kernelEvents) addTask(ev *pairing.KernelEvent, task int, thread bool) {
 		delete(k.tasks, task)
 		delete(k.selected, task)
 	}
+}
+
+// anyAlive reports whether any selected process lives. It returns false if it does not learn of new threads.
+func (k *kernelEvents) anyAlive() bool {
+	return k.learns && slices.ContainsFunc(slices.Collect(maps.Keys(k.selected)), procfs.Alive)
 }

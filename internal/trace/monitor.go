@@ -105,9 +105,7 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 		l.reportVanished(sitesPerCheck)
 	}
 	ended := l.forgetEnded()
-	// Without news of new threads, l.kernel does not know all of the selected processes.
-	if len(l.opt.PIDs) == 0 || slices.ContainsFunc(l.opt.PIDs, procfs.Alive) ||
-		l.kernel.learns && slices.ContainsFunc(slices.Collect(maps.Keys(l.kernel.selected)), procfs.Alive) {
+	if len(l.opt.PIDs) == 0 || slices.ContainsFunc(l.opt.PIDs, procfs.Alive) || l.kernel.anyAlive() {
 		return ended, nil
 	}
 	l.opt.Say("the processes have ended")

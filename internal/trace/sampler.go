@@ -209,9 +209,7 @@ func (m *sampler) wait(until time.Time) error {
 			return errEnded
 		}
 		now := time.Now()
-		// The events that were read since the last measurement may cost more CPU time than the budget allows in 50 ms.
-		costly := now.Sub(m.load.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.load.eventsRead) > m.budget.Allowed()/20
-		if m.stretch == nil && (!now.Before(m.load.measureNext) || costly) {
+		if m.stretch == nil && (!now.Before(m.load.measureNext) || m.exceedsBudget(now)) {
 			m.measure()
 		}
 		if len(m.hot) > 0 && !m.changing {
@@ -242,6 +240,12 @@ func (m *sampler) setWake(until time.Time) {
 		rest = min(rest, left)
 	}
 	m.wake.Reset(max(rest, minRest))
+}
+
+// exceedsBudget reports whether the events that were read since the last measurement cost more CPU time than the budget
+// allows in 50 ms.
+func (m *sampler) exceedsBudget(now time.Time) bool {
+	return now.Sub(m.load.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.load.eventsRead) > m.budget.Allowed()/20
 }
 
 // overspent reports whether the probes of the present stretch cost more than planned: a function may have become hot.
